@@ -151,8 +151,8 @@ let package = Package(
       name: "BluetoothAdapters",
       dependencies: [
         "BluetoothBonds", moduleOfAllAdapters("BluetoothDaemonProtocol"), moduleOfAllAdapters("BluetoothSimulation"),
-        "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothTypes",
-        moduleOfAllAdapters("BluetoothRadio"), "BluetoothCrypto", "BluetoothWire", locks,
+        "BluetoothDaemon", "BluetoothHost", "BluetoothTransport", "BluetoothDBus", "BluetoothTypes",
+        moduleOfAllAdapters("BluetoothRadio"), "BluetoothCrypto", "BluetoothWire", locks, deque,
       ] + nio,
       swiftSettings: settings),
     // Floor 7
@@ -414,7 +414,7 @@ let package = Package(
       dependencies: [
         "Requirements",
         "TestSupport", "BluetoothCrypto", "BluetoothAdapters", "BluetoothBonds", "BluetoothDaemon",
-        "BluetoothTransport", "BluetoothHost", "BluetoothTypes",
+        "BluetoothTransport", "BluetoothHost", "BluetoothTypes", "BluetoothDBus",
         "BluetoothController", "BluetoothWire", locks,
       ] + nio,
       swiftSettings: settings),

@@ -8,7 +8,8 @@
 // that feeds its daemon:
 // - `virtual`: `RealTimeDevice`, one device in a world of its own, in real time;
 // - `tcp:`, `unix:`, `serial:`, `hci:`: `TransportAdapter` with a `TransportRunner`, on an event loop;
-// - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon.
+// - `server:`: BluetoothDaemonProtocol's `ServerAdapter`, which takes the requests of the sessions in place of a daemon;
+// - `bluez`: `BlueZAdapter` in the folder BlueZ, which takes them in place of a daemon, too, and calls `bluetoothd`.
 //
 // Each kind is an `AdapterScheme`, of which `AdapterRegistry` has the one list: how its specifiers are read and
 // described, what the machine must have, and how its adapters are made. A build without the trait `AllAdapters`
@@ -58,6 +59,7 @@ package enum AdapterRegistry {
     #if AllAdapters
       schemes.append(ServerScheme())
     #endif
+    schemes.append(BlueZScheme())
     return schemes
   }()
   /// The schemes that other products have added.

@@ -88,8 +88,10 @@ extension DBusConnection {
     addRule(rule)
     return DBusSubscription { [weak self] in
       owner?.cancel()
-      guard let self, state.withLockedValue({ $0.subscriptions.signals.removeValue(forKey: id) != nil }) else { return }
-      removeRule(rule)
+      // The handler is released outside of the lock: it may own other subscriptions.
+      guard let self, let removed = state.withLockedValue({ $0.subscriptions.signals.removeValue(forKey: id) })
+      else { return }
+      withExtendedLifetime(removed) { self.removeRule(rule) }
     }
   }
 
@@ -167,12 +169,12 @@ extension DBusConnection {
     }
     return DBusSubscription { [weak self] in
       guard let self else { return }
-      let wasThere = state.withLockedValue { state in
-        guard state.subscriptions.names[name]?.watchers.removeValue(forKey: id) != nil else { return false }
+      let removed = state.withLockedValue { state -> (@Sendable (String?) -> Void)? in
+        let removed = state.subscriptions.names[name]?.watchers.removeValue(forKey: id)
         if state.subscriptions.names[name]?.watchers.isEmpty == true { state.subscriptions.names[name] = nil }
-        return true
+        return removed
       }
-      if wasThere { removeRule(rule) }
+      if let removed { withExtendedLifetime(removed) { self.removeRule(rule) } }
     }
   }
 

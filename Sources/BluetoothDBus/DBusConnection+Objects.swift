@@ -6,15 +6,16 @@ struct ExportedObjects {
   private(set) var interfaces: [String: [String: DBusInterface]] = [:]
   var managers: Set<String> = []
 
-  mutating func add(_ added: [DBusInterface], at path: String) {
-    for interface in added { interfaces[path, default: [:]][interface.name] = interface }
+  /// Adds interfaces. Returns those that they replace.
+  mutating func add(_ added: [DBusInterface], at path: String) -> [DBusInterface] {
+    added.compactMap { interfaces[path, default: [:]].updateValue($0, forKey: $0.name) }
   }
 
-  /// Removes interfaces; nil: all of the object. Returns the names of those that were there.
-  mutating func remove(_ names: [String]?, at path: String) -> [String] {
+  /// Removes interfaces; nil: all of the object. Returns those that were there.
+  mutating func remove(_ names: [String]?, at path: String) -> [DBusInterface] {
     guard let object = interfaces[path] else { return [] }
-    let removed = (names ?? object.keys.sorted()).filter { object[$0] != nil }
-    for name in removed { interfaces[path]?[name] = nil }
+    let removed = (names ?? object.keys.sorted()).compactMap { object[$0] }
+    for interface in removed { interfaces[path]?[interface.name] = nil }
     if interfaces[path]?.isEmpty == true { interfaces[path] = nil }
     return removed
   }
@@ -46,10 +47,11 @@ extension DBusConnection {
 
   /// Adds interfaces to the object at a path. Its object manager reports them.
   package func export(_ interfaces: [DBusInterface], at path: String) {
-    let manager = state.withLockedValue { state in
-      state.objects.add(interfaces, at: path)
-      return state.objects.manager(of: path)
+    // Replaced handlers are released outside of the lock: they may use the connection.
+    let (replaced, manager) = state.withLockedValue { state in
+      (state.objects.add(interfaces, at: path), state.objects.manager(of: path))
     }
+    defer { withExtendedLifetime(replaced) {} }
     guard let manager else { return }
     emit("InterfacesAdded", of: Self.objectManager, at: manager, [.path(path), Self.description(of: interfaces)])
   }
@@ -60,7 +62,7 @@ extension DBusConnection {
       (state.objects.remove(names, at: path), state.objects.manager(of: path))
     }
     guard !removed.isEmpty, let manager else { return }
-    emit("InterfacesRemoved", of: Self.objectManager, at: manager, [.path(path), .strings(removed)])
+    emit("InterfacesRemoved", of: Self.objectManager, at: manager, [.path(path), .strings(removed.map(\.name))])
   }
 
   /// Offers an object manager of the objects at a path and below it.

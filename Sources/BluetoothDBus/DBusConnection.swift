@@ -288,19 +288,21 @@ package final class DBusConnection: Sendable {
   }
 
   private func ended(_ error: DBusError) {
-    if let then = takeOnOpen() { return deliver { then(.failure(error)) } }
-    let (calls, handlers) = state.withLockedValue { state in
+    let then = takeOnOpen()
+    // What is dropped is released outside of the lock: it may use the connection.
+    let former = state.withLockedValue { state in
       defer {
-        state.hasEnded = true
-        state.pending.removeAll()
-        state.closeHandlers.removeAll()
-        state.subscriptions = Subscriptions()
-        state.objects = ExportedObjects()
+        let name = state.uniqueName
+        state = State()
+        (state.uniqueName, state.hasEnded) = (name, true)
       }
-      return (state.pending.sorted { $0.key < $1.key }.map(\.value), state.closeHandlers)
+      return state
     }
+    let calls = former.pending.sorted { $0.key < $1.key }.map(\.value)
+    let handlers = former.closeHandlers
     thread.withLockedValue { $0 = nil }
     deliver {
+      then?(.failure(error))
       for call in calls { call.then(.failure(error)) }
       for handler in handlers { handler() }
     }

@@ -8,10 +8,10 @@ import NIOConcurrencyHelpers
   import Darwin
 #endif
 
-/// The thread of one connection: it alone calls libdbus for that connection. It sends what other threads have queued,
-/// reads messages, and waits for the socket, for the next deadline or for a wakeup.
+/// The thread that makes all calls of libdbus for one connection. It sends what others have queued, reads messages, and
+/// waits for the socket, for the next deadline or for a wakeup.
 final class DBusThread: @unchecked Sendable {
-  // Unchecked: only the thread uses `watches` and `connection`; the lock guards the rest.
+  // Unchecked: `watches` is used by `run` and the functions that it calls; the lock guards the rest.
 
   /// The receiver of what happens. The thread calls it.
   protocol Delegate: AnyObject, Sendable {

@@ -36,7 +36,8 @@ enum FolderWalls {
       "Apps": [],
       "Prompts": [],
       "Transport": [],
-      "Schemes": ["Prompts", "Transport"],
+      "BlueZ": [],
+      "Schemes": ["Prompts", "Transport", "BlueZ"],
       "": ["Schemes"],
     ],
     "BluetoothAir": [

@@ -35,7 +35,7 @@ struct AdapterSchemeTests {
       (
         "usb:0",
         "unknown adapter \"usb:0\": expected one of: virtual, tcp:HOST:PORT, unix:PATH,"
-          + " serial:DEVICE[,BAUD][,h5[,even]], hci:N, server[:PATH][,NAME]"
+          + " serial:DEVICE[,BAUD][,h5[,even]], hci:N, server[:PATH][,NAME], bluez[:hciN]"
       ),
     ])
   func badSpecifier(text: String, line: String) {

@@ -34,7 +34,7 @@ import Testing
     #expect(ending.output == "strap, weather\n")
     let lost = try await run(["COREBLUETOOTH_ADAPTER": "worlds:\(path)"])
     #expect(lost.output == "state 2\n")
-    #expect(lost.errors.contains("server[:PATH][,NAME], world:FILE"))
+    #expect(lost.errors.contains("server[:PATH][,NAME], bluez[:hciN], world:FILE"))
     let empty = try await run(["COREBLUETOOTH_ADAPTER": "world:"])
     #expect(empty.errors.contains("invalid adapter \"world:\": missing path: expected world:FILE"))
   }
