@@ -60,15 +60,13 @@ package final class DBusBlueZBus: BlueZBus, @unchecked Sendable {
         service?.handle(call, answer(responder))
       }
     }
-    let properties = declaration.properties.map { property in
-      DBusProperty(
-        property.name, property.signature,
-        get: { [weak service] in service?.property(property.name, of: name, at: path) },
-        set: !property.isWritable
-          ? nil
-          : { [weak service] value, _, responder in
-            service?.setProperty(property.name, of: name, at: path, to: value, answer(responder))
-          })
+    let properties = declaration.properties.map { property -> DBusProperty in
+      let (member, signature) = (property.name, property.signature)
+      let get: @Sendable () -> DBusValue? = { [weak service] in service?.property(member, of: name, at: path) }
+      guard property.isWritable else { return DBusProperty(member, signature, get: get) }
+      return DBusProperty(member, signature, get: get) { [weak service] value, _, responder in
+        service?.setProperty(member, of: name, at: path, to: value, answer(responder))
+      }
     }
     return DBusInterface(name, methods: methods, properties: properties)
   }
