@@ -12,7 +12,7 @@ let package = Package(
   platforms: [.iOS(.v16), .macOS(.v13)],
   products: [.library(name: "SensorScanner", targets: ["SensorScanner"])],
   dependencies: [
-    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", from: "0.1.0")
+    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", branch: "main")
     .package(name: "swift-corebluetooth", path: "../..")
   ],
   targets: [

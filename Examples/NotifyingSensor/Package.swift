@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "notifying-sensor",
   dependencies: [
-    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", from: "0.1.0")
+    // In a copy: .package(url: "https://github.com/OWNER/swift-corebluetooth", branch: "main")
     .package(name: "swift-corebluetooth", path: "../..")
   ],
   targets: [

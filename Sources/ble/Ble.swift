@@ -21,7 +21,7 @@
 // print; `ValueSyntax.swift` and `AttributePath.swift` read what users type; `DeviceTrial.swift` has `ble try`; the
 // folders `Capture` and `Serve` have the two largest groups of verbs.
 //
-// Specification: none. Documentation/Ble.md is for users.
+// Specification: none. Documentation/Ble.md and Ble-reference.md are for users.
 
 import ArgumentParser
 import BluetoothAdapters

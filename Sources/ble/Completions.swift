@@ -8,7 +8,9 @@ struct Completions: ParsableCommand {
       bash: ble completions bash > ~/.local/share/bash-completion/completions/ble
       zsh:  ble completions zsh > "${fpath[1]}/_ble"
       fish: ble completions fish > ~/.config/fish/completions/ble.fish
-      """)
+      """
+  )
+  .examples("ble completions bash", "ble completions zsh > _ble")
 
   enum Shell: String, ExpressibleByArgument, CaseIterable { case bash, zsh, fish }
 

@@ -47,8 +47,8 @@ struct BtServer: ParsableCommand {
     commandName: "btserver", abstract: "Shares Bluetooth adapters among the programs of this machine.",
     discussion: """
       Programs with CoreBluetooth use it with COREBLUETOOTH_ADAPTER=server or server:PATH; a name after a comma, as in \
-      server:PATH,NAME, selects one of several adapters. The verbs clients, apps, settings and why of ble show and change \
-      what the server knows.
+      server:PATH,NAME, selects one of several adapters. The verbs clients, apps, why, settings and alerts of ble show and \
+      change what the server knows; ble monitor --server shows the packets of an adapter, for the user of the server.
       """,
     version: PackageVersion.text)
 

@@ -3,9 +3,13 @@ import Testing
 
 /// The golden files beside the pages that describe the programs, and beside the verbs of ble.
 @Suite("Golden files and pages") struct PageTests {
-  private static let page = (try? String(contentsOfFile: Place.root + "/Documentation/Ble.md", encoding: .utf8)) ?? ""
+  private static let reference = text("Ble-reference")
 
-  /// A row of the table of records in Documentation/Ble.md.
+  private static func text(_ page: String) -> String {
+    (try? String(contentsOfFile: Place.root + "/Documentation/\(page).md", encoding: .utf8)) ?? ""
+  }
+
+  /// A row of the table of records in Documentation/Ble-reference.md.
   private struct Kind {
     var fields: Set<String>
     let mayBeNull: Bool
@@ -13,7 +17,8 @@ import Testing
 
   private static let kinds: [String: Kind] = {
     var kinds: [String: Kind] = [:]
-    for row in page.matches(of: /\n\| `(\w+)` \| `[^|]* \| (.*) \|(?=\n)/) {
+    let records = reference.components(separatedBy: "<!-- options -->")[0]
+    for row in records.matches(of: /\n\| `(\w+)` \| `[^|]* \| (.*) \|(?=\n)/) {
       // Words in parentheses are values and explanations.
       let names = row.2.replacing(/\([^()]*\)/, with: "")
       var fields = Set(names.matches(of: /`(\w+)`/).map { String($0.1) })
@@ -23,7 +28,7 @@ import Testing
     return kinds
   }()
 
-  @Test("Each record in a golden file is as Documentation/Ble.md describes it, and each kind is in one")
+  @Test("Each record in a golden file is as Documentation/Ble-reference.md describes it, and each kind is in one")
   func records() throws {
     var seen: Set<String> = []
     for (name, session) in Golden.all {
@@ -55,10 +60,11 @@ import Testing
     #expect(seen.symmetricDifference(Self.kinds.keys).isEmpty, "\(seen.symmetricDifference(Self.kinds.keys))")
   }
 
-  @Test("Each example in Documentation/Ble.md is in a golden file, except those with a mark")
+  @Test("Each example on the pages about ble is in a golden file, except those with a mark")
   func examples() {
     let shown = Golden.all.flatMap { $0.session.commands.map(\.shown) }
-    let examples = Self.page.matches(of: /(<!-- not a case -->\n)?```console\n(\$ ble [^`]*?)```/)
+    let examples = (Self.text("Ble") + Self.reference).matches(
+      of: /(<!-- not a case -->\n)?```console\n(\$ ble [^`]*?)```/)
     for example in examples where example.1 == nil {
       #expect(shown.contains(String(example.2)), "no golden file has\n\(example.2)")
     }
@@ -118,6 +124,19 @@ import Testing
   }
 
   @Test(
+    "The tables of options in Documentation/Ble-reference.md are those of the help",
+    .enabled(if: Golden.hasOtherPrograms, "it runs python3"))
+  func options() async throws {
+    let place = try Place(for: "")
+    defer { place.remove() }
+    let page = "\(Place.root)/Documentation/Ble-reference.md"
+    let isWriting = ProcessInfo.processInfo.environment["COREBLUETOOTH_WRITE_TABLES"] == "1"
+    let command = ["\(Place.root)/Scripts/option-tables", "\(Place.programs)/ble", page]
+    let status = try await place.run(command + (isWriting ? [] : ["--check"]))
+    #expect(status == 0, "\(place.read(".shell")); COREBLUETOOTH_WRITE_TABLES=1 writes them")
+  }
+
+  @Test(
     "Each verb of ble has a manual page with all its options, which groff accepts",
     .enabled(if: Golden.hasOtherPrograms, "it runs groff and python3"))
   func manual() async throws {
@@ -125,7 +144,7 @@ import Testing
     defer { place.remove() }
     let made = try await place.run(["\(Place.root)/Scripts/manual-pages", "\(Place.programs)/ble", "man1"])
     #expect(made == 0, "\(place.read(".shell"))")
-    let part = Self.page.components(separatedBy: "### Exit statuses\n").last
+    let part = Self.reference.components(separatedBy: "### Exit statuses\n").last
     let table = part?.components(separatedBy: "\n### ").first ?? ""
     let statuses = "\n\(table)".matches(of: /\n\| (\d+) \| ([a-z]+)/).map { "\($0.1)\($0.2)" }
     #expect(!statuses.isEmpty)

@@ -71,7 +71,9 @@ private let deviceHelp = ArgumentHelp("The name of the device, as listed by ble 
 extension Air {
   struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Runs an air until it is stopped (default).")
+      abstract: "Runs an air until it is stopped (default)."
+    )
+    .examples("ble air --world gym --hci unix:/tmp/air", "ble air serve --hci tcp:127.0.0.1:6402 --capture air.pcapng")
 
     @Option(
       help: ArgumentHelp(
@@ -263,6 +265,7 @@ extension Air {
 
   struct Devices: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the devices of an air.")
+      .examples("ble air devices", "ble air devices --json")
     @OptionGroup var question: Question
     @OptionGroup var output: OutputOptions
 
@@ -296,6 +299,7 @@ extension Air {
 
   struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Moves a device.")
+      .examples("ble air move strap --to 3,4", "ble air move strap --to 3,-4,1.5 --json")
     @Argument(help: deviceHelp) var device: String
     @Option(
       name: .customLong("to"), parsing: .unconditional,
@@ -325,7 +329,9 @@ extension Air {
 
   struct Radio: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Switches the radio of a device on or off.")
+      abstract: "Switches the radio of a device on or off."
+    )
+    .examples("ble air radio strap off", "ble air radio strap on")
     enum State: String, ExpressibleByArgument, CaseIterable { case on, off }
     @Argument(help: deviceHelp) var device: String
     @Argument(help: "on or off") var state: State
@@ -349,7 +355,9 @@ extension Air {
         A plan is a world file with faults and nothing else. This one loses every tenth packet of a device:
 
           faults: [{layer: air, fault: lose, from: strap, percent: 10}]
-        """)
+        """
+    )
+    .examples("ble air fault plan.yaml", "ble air fault --clear")
     @Argument(
       help: ArgumentHelp("A fault plan (JSON or YAML file); - reads standard input.", valueName: "plan"),
       completion: .file())
@@ -376,7 +384,9 @@ extension Air {
 
   struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Prints the radio and link statistics of the devices of an air.")
+      abstract: "Prints the radio and link statistics of the devices of an air."
+    )
+    .examples("ble air stats", "ble air stats --json")
     @OptionGroup var question: Question
     @OptionGroup var output: OutputOptions
 
@@ -410,7 +420,9 @@ extension Air {
 
   struct CaptureVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "capture", abstract: "Starts or ends a capture of a running air.")
+      commandName: "capture", abstract: "Starts or ends a capture of a running air."
+    )
+    .examples("ble air capture now.pcapng", "ble air capture")
     @Argument(
       help: ArgumentHelp("The pcapng file. If omitted, the current capture ends.", valueName: "file"),
       completion: .file()) var file: String?
@@ -437,6 +449,7 @@ extension Air {
 
   struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Stops an air.")
+      .examples("ble air stop", "ble air stop --json")
     @OptionGroup var question: Question
     @OptionGroup var output: OutputOptions
 

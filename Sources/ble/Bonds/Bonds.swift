@@ -72,6 +72,7 @@ struct Bonds: ParsableCommand {
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the bonded devices of all adapters.")
+      .examples("ble bonds list", "ble bonds list --json")
 
     @OptionGroup var options: StoreOptions
     @OptionGroup var output: OutputOptions
@@ -120,7 +121,9 @@ struct Bonds: ParsableCommand {
 
   struct Forget: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Removes the bond with a device: its keys and its cached data.")
+      abstract: "Removes the bond with a device: its keys and its cached data."
+    )
+    .examples("ble bonds forget keyboard", "ble bonds forget E7:0C:B8:CF:22:CB")
 
     @OptionGroup var options: StoreOptions
     @Argument(help: "The address, identifier or name of the device.")
@@ -143,7 +146,9 @@ struct Bonds: ParsableCommand {
   struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Exports a bond with all its keys, as JSON or as a BlueZ info file.",
-      discussion: "Keep the output secret: its keys allow anyone to impersonate either device.")
+      discussion: "Keep the output secret: its keys allow anyone to impersonate either device."
+    )
+    .examples("ble bonds export keyboard --output keyboard.json", "ble bonds export keyboard --format bluez")
 
     @OptionGroup var options: StoreOptions
     @Argument(help: "The address, identifier or name of the device.")
@@ -181,7 +186,9 @@ struct Bonds: ParsableCommand {
       discussion: """
         BlueZ keeps bonds in /var/lib/bluetooth/ADAPTER/DEVICE/info. An imported bond works only on a controller with \
         the address of that adapter.
-        """)
+        """
+    )
+    .examples("ble bonds import keyboard.json", "ble bonds import info --format bluez")
 
     @OptionGroup var options: StoreOptions
     @Argument(help: "The file to import.", completion: .file())

@@ -11,8 +11,8 @@ struct AdapterOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The adapter: \(AdapterRegistry.forms()) (default: $\(AdapterRegistry.environmentVariable), or "
-        + "\(Self.standard)).",
+      "The adapter: \(AdapterRegistry.forms()) (default: $\(AdapterRegistry.environmentVariable); without it, a verb "
+        + "that looks for devices ends with the status 69, and others use \(Self.standard), which is alone in its world).",
       valueName: "specifier"))
   var adapter: String?
 

@@ -15,7 +15,9 @@ import NIOConcurrencyHelpers
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Tells which adapter is used, what is missing, and how to fix it.",
-    discussion: "The exit status is 69 if the adapter can't be used.")
+    discussion: "The exit status is 69 if the adapter can't be used."
+  )
+  .examples("ble doctor", "ble doctor --adapter hci:0 --json")
 
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions

@@ -18,7 +18,7 @@ extension EddystoneFrame {
     }
   }
 
-  /// The frame as a field of a record: `Documentation/Ble.md` describes it.
+  /// The frame as a field of a record: `Documentation/Ble-reference.md` describes it.
   var json: JSONText {
     switch self {
     case .uid(let namespace, let instance, let txPower):

@@ -13,7 +13,9 @@ struct Inspect: ParsableCommand {
     discussion: """
       Reading a protected value makes the devices pair, as in any app; --no-values prevents that. Like Apple's API, the \
       tree has no GAP and GATT services: they belong to the system.
-      """)
+      """
+  )
+  .examples("ble inspect strap --world gym", "ble inspect strap --check apple")
 
   enum Rules: String, ExpressibleByArgument, CaseIterable, Sendable { case apple }
 

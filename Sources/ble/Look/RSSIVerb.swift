@@ -9,7 +9,9 @@ struct RSSI: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rssi", abstract: "Shows the signal strength of the link to a device.",
     discussion: "On a terminal, a line with the last values is kept up to date. In a pipe or with NO_COLOR, each "
-      + "value is a line.")
+      + "value is a line."
+  )
+  .examples("ble rssi strap", "ble rssi strap --interval 100ms --count 20 --json")
 
   @OptionGroup var device: DeviceChoice
   @Option(parsing: .unconditional, help: "Ends after this number of values (default: until interrupted).")

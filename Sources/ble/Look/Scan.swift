@@ -18,7 +18,9 @@ struct Scan: ParsableCommand {
       On a terminal, a table of the devices is kept up to date, the strongest first. In a pipe or with NO_COLOR, each \
       received packet is a line of fields separated by tabs: seconds, address, type of packet, signal strength, name, \
       services, company, estimated distance. A name or a service is shown as soon as a packet has told it.
-      """)
+      """
+  )
+  .examples("ble scan --world gym --for 5", "ble scan --service heart-rate --rssi -70 --json")
 
   enum Mode: String, EnumerableFlag, Sendable {
     case active, passive

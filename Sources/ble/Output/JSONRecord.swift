@@ -1,6 +1,6 @@
 import BluetoothAir
 
-/// One record of the output with `--json`: `Documentation/Ble.md` describes the fields of each kind.
+/// One record of the output with `--json`: `Documentation/Ble-reference.md` describes the fields of each kind.
 struct JSONRecord {
   /// The version of all records. A change that a reader could trip over increases it; a new field does not.
   static let version = 1

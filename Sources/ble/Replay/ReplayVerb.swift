@@ -15,7 +15,9 @@ struct Replay: ParsableCommand {
       times of the capture, again and again. Attributes are those whose discovery the capture shows. Reads get the \
       answers of the capture in their order, and subscribers its notifications. Writes are stored, and have no other \
       effect.
-      """)
+      """
+  )
+  .examples("ble replay room.pcapng --device strap", "ble replay room.pcapng --device strap -o strap.yaml")
 
   @Argument(
     help: ArgumentHelp("The capture; - is the standard input.", valueName: "capture"), completion: .file())

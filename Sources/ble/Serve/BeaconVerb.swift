@@ -104,7 +104,11 @@ struct BeaconVerb: ParsableCommand {
 
   struct IBeaconVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "ibeacon", abstract: "Advertises an iBeacon: a UUID, a group and a number.")
+      commandName: "ibeacon", abstract: "Advertises an iBeacon: a UUID, a group and a number."
+    )
+    .examples(
+      "ble beacon ibeacon 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0DE --minor 7",
+      "ble beacon ibeacon 6F0D2A10-7C56-4D1F-9E0F-31B7A5F0C0DE --interval 1s")
     @Argument(help: "The proximity UUID.")
     var uuid: String
     @Option(parsing: .unconditional, help: "The group of beacons, 0 to 65535.")
@@ -128,7 +132,11 @@ struct BeaconVerb: ParsableCommand {
 
   struct EddystoneUID: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "eddystone-uid", abstract: "Advertises an Eddystone-UID: a namespace and an instance.")
+      commandName: "eddystone-uid", abstract: "Advertises an Eddystone-UID: a namespace and an instance."
+    )
+    .examples(
+      "ble beacon eddystone-uid 00112233445566778899 000000000001",
+      "ble beacon eddystone-uid 00112233445566778899 000000000001 --power -20")
     @Argument(help: "The namespace, 20 hexadecimal digits.")
     var namespace: String
     @Argument(help: "The instance, 12 hexadecimal digits.")
@@ -156,7 +164,11 @@ struct BeaconVerb: ParsableCommand {
 
   struct EddystoneURL: ParsableCommand {
     static let configuration = CommandConfiguration(
-      commandName: "eddystone-url", abstract: "Advertises an Eddystone-URL: a short address of a page.")
+      commandName: "eddystone-url", abstract: "Advertises an Eddystone-URL: a short address of a page."
+    )
+    .examples(
+      "ble beacon eddystone-url https://www.example.com/",
+      "ble beacon eddystone-url https://www.example.com/ --for 1min --json")
     @Argument(help: "The address, which begins with http:// or https://.")
     var url: String
     @Option(parsing: .unconditional, help: ArgumentHelp("The signal strength at 0 m.", valueName: "dBm"))
@@ -196,7 +208,11 @@ struct BeaconVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "eddystone-tlm",
       abstract: "Advertises Eddystone-TLM: battery, temperature, packets and time since the beginning.",
-      discussion: "The number of packets is the time since the beginning divided by the interval.")
+      discussion: "The number of packets is the time since the beginning divided by the interval."
+    )
+    .examples(
+      "ble beacon eddystone-tlm --battery 2950",
+      "ble beacon eddystone-tlm --battery 2950 --temperature 21.5 --interval 1s")
     @Option(parsing: .unconditional, help: ArgumentHelp("The battery voltage; 0: none.", valueName: "millivolts"))
     var battery: UInt16 = 0
     @Option(parsing: .unconditional, help: ArgumentHelp("The temperature (default: none).", valueName: "°C"))

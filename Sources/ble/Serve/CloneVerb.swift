@@ -14,7 +14,9 @@ struct Clone: ParsableCommand {
     discussion: """
       The file is a world file, so that ble air --world simulates the device as well. Reading a protected value makes \
       the devices pair, as in any app; --no-values prevents that.
-      """)
+      """
+  )
+  .examples("ble clone strap -o strap.yaml", "ble clone strap --handles --no-values -o strap.json")
 
   @OptionGroup var device: DeviceChoice
   @Option(

@@ -13,7 +13,9 @@ struct Serve: ParsableCommand {
     discussion: """
       The file is a world file with a device of any kind. Each read, write and subscription is a line of the output. \
       Commands in the file run with your rights: serve only files that you trust.
-      """)
+      """
+  )
+  .examples("ble serve device.yaml --adapter hci:0", "ble serve gym --device strap --for 1min")
 
   @Argument(
     help: "The file, YAML or JSON, or an example: \(ExampleWorlds.list); -: the standard input.", completion: .file())

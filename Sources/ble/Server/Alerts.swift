@@ -8,7 +8,9 @@ import NIOConcurrencyHelpers
 /// The command that lists the alerts of a server.
 struct Alerts: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the alerts of a btserver about apps in the background.")
+    abstract: "Lists the alerts of a btserver about apps in the background."
+  )
+  .examples("ble alerts", "ble alerts --follow --json")
 
   @OptionGroup var options: ServerOptions
 

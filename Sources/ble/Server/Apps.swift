@@ -12,6 +12,7 @@ struct Apps: ParsableCommand {
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Lists the apps with their states.")
+      .examples("ble apps", "ble apps list --json")
     @OptionGroup var options: ServerOptions
     @OptionGroup var output: OutputOptions
 
@@ -65,6 +66,7 @@ struct Apps: ParsableCommand {
 
   struct Background: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Sends an app to the background.")
+      .examples("ble apps background thermometer", "ble apps background thermometer --server server:/tmp/s")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
     @OptionGroup var output: OutputOptions
@@ -77,6 +79,7 @@ struct Apps: ParsableCommand {
 
   struct Foreground: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Brings an app to the foreground.")
+      .examples("ble apps foreground thermometer", "ble apps foreground thermometer --json")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
     @OptionGroup var output: OutputOptions
@@ -89,6 +92,7 @@ struct Apps: ParsableCommand {
 
   struct Suspend: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Suspends an app that is in the background.")
+      .examples("ble apps suspend thermometer", "ble apps suspend thermometer --json")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
     @OptionGroup var output: OutputOptions
@@ -101,7 +105,9 @@ struct Apps: ParsableCommand {
 
   struct Quit: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Ends an app. Nothing of it is restored, and no event launches it.")
+      abstract: "Ends an app. Nothing of it is restored, and no event launches it."
+    )
+    .examples("ble apps quit thermometer", "ble apps quit thermometer --json")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var name: String
     @OptionGroup var output: OutputOptions

@@ -5,6 +5,7 @@ import BluetoothDaemonProtocol
 /// The command that lists the clients of a server.
 struct Clients: ParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Lists the programs that use a btserver.")
+    .examples("ble clients", "ble clients --json")
 
   @OptionGroup var options: ServerOptions
   @OptionGroup var output: OutputOptions

@@ -12,6 +12,7 @@ struct Settings: ParsableCommand {
 
   struct Allow: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Allows an app the use of Bluetooth.")
+      .examples("ble settings allow thermometer", "ble settings allow thermometer --json")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var app: String
     @OptionGroup var output: OutputOptions
@@ -25,7 +26,9 @@ struct Settings: ParsableCommand {
 
   struct Deny: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Denies an app the use of Bluetooth. It loses its links at once.")
+      abstract: "Denies an app the use of Bluetooth. It loses its links at once."
+    )
+    .examples("ble settings deny thermometer", "ble settings deny thermometer --json")
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the app, or the last part of its path.") var app: String
     @OptionGroup var output: OutputOptions
@@ -39,6 +42,7 @@ struct Settings: ParsableCommand {
 
   struct Power: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Switches an adapter on or off.")
+      .examples("ble settings power off", "ble settings power on hci:0")
 
     enum State: String, CaseIterable, ExpressibleByArgument { case on, off }
 
@@ -59,7 +63,9 @@ struct Settings: ParsableCommand {
   struct ResetIdentifiers: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "reset-identifiers",
-      abstract: "Gives all devices new identifiers for all apps. Links end, and bonds stay.")
+      abstract: "Gives all devices new identifiers for all apps. Links end, and bonds stay."
+    )
+    .examples("ble settings reset-identifiers", "ble settings reset-identifiers hci:0")
 
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the adapter; the server's first one if it is omitted.") var adapter: String?
@@ -75,7 +81,9 @@ struct Settings: ParsableCommand {
   struct ResetNetwork: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "reset-network",
-      abstract: "Resets the network settings: forgets all bonds, and gives all devices new identifiers for all apps.")
+      abstract: "Resets the network settings: forgets all bonds, and gives all devices new identifiers for all apps."
+    )
+    .examples("ble settings reset-network", "ble settings reset-network hci:0")
 
     @OptionGroup var options: ServerOptions
     @Argument(help: "The name of the adapter; the server's first one if it is omitted.") var adapter: String?
@@ -90,7 +98,9 @@ struct Settings: ParsableCommand {
 
   struct Notifications: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Lets a bonded accessory get the notifications of the system, or forbids it.")
+      abstract: "Lets a bonded accessory get the notifications of the system, or forbids it."
+    )
+    .examples("ble settings notifications allow watch", "ble settings notifications deny watch")
 
     enum Choice: String, CaseIterable, ExpressibleByArgument { case allow, deny }
 

@@ -9,7 +9,9 @@ import BluetoothWire
 /// The command that tells which apps use a device.
 struct Why: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tells which apps of a btserver hold the link to a device, and what they wait for.")
+    abstract: "Tells which apps of a btserver hold the link to a device, and what they wait for."
+  )
+  .examples("ble why strap", "ble why E7:0C:B8:CF:22:CB --json")
 
   @OptionGroup var options: ServerOptions
 

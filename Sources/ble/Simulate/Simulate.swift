@@ -12,7 +12,9 @@ struct Simulate: ParsableCommand {
       The clients of the world file play phones: each connects to every connectable device, discovers its services, and \
       subscribes to all values. A sweep runs the world with many seeds, on several processors (--jobs) or machines \
       (--shard); --merge joins the results.
-      """)
+      """
+  )
+  .examples("ble simulate gym --for 1h", "ble simulate gym --for 5min --seeds 1..20 --jobs 2")
 
   @Argument(
     help: ArgumentHelp("A world file (YAML or JSON), or an example: \(ExampleWorlds.list).", valueName: "world"),

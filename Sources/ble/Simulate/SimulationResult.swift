@@ -2,7 +2,7 @@ import BluetoothAir
 import BluetoothLab
 import Foundation
 
-/// The results of one run of a world. The fields are those of the records in `Documentation/Ble.md`.
+/// The results of one run of a world. The fields are those of the records in `Documentation/Ble-reference.md`.
 struct SimulationResult: Sendable {
   /// The sums over all devices.
   struct Summary: Codable, Hashable, Sendable {

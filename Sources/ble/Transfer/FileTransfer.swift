@@ -3,7 +3,7 @@ import CoreBluetooth
 import CoreBluetoothExtras
 import Foundation
 
-/// The protocol of the two sides of a file transfer; `Documentation/Ble.md` describes it.
+/// The protocol of the two sides of a file transfer; `Documentation/Ble-reference.md` describes it.
 enum FileTransfer {
   /// The service of a device that receives a file.
   static let service = CBUUID(string: "B042767A-DBA3-4429-A5A9-8CE58C4F2652")

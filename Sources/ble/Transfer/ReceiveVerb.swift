@@ -12,7 +12,9 @@ struct Receive: ParsableCommand {
     discussion: """
       The file appears when it is complete and its digest is that of the sender; until then, its octets are in a hidden \
       file beside it. A file that exists stays, unless --force is given.
-      """)
+      """
+  )
+  .examples("ble receive --name Sink", "ble receive --name Sink -o copy.jpg --force")
 
   @Option(
     name: [.customShort("o"), .customLong("output")],

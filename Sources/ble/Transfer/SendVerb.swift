@@ -11,7 +11,9 @@ struct Send: ParsableCommand {
     discussion: """
       The file goes over an L2CAP channel, or, with --characteristic, over a characteristic. The exit status 0 means that the receiver has the whole file, with the same \
       digest. A terminal shows the progress.
-      """)
+      """
+  )
+  .examples("ble send photo.jpg sink", "ble send photo.jpg sink --characteristic")
 
   @Argument(help: "The file.", completion: .file())
   var file: String

@@ -14,7 +14,9 @@ struct Try: ParsableCommand {
       measurements, and request data from control points; they change no settings: a sensor tag gets those back \
       that it had. A fob gives a mild alert. A protected value makes the devices pair, as in any app. A device that \
       sends values only if its user does something may send none. A failed step gives the exit status 4.
-      """)
+      """
+  )
+  .examples("ble try strap --world gym", "ble try \"glucose 1\" --listen 10s --json")
 
   @OptionGroup var device: DeviceChoice
   @Option(

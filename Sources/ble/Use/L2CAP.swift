@@ -13,7 +13,9 @@ struct L2CAP: ParsableCommand {
 
   struct Open: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Opens a channel to a device.", discussion: Pipe.discussion)
+      abstract: "Opens a channel to a device.", discussion: Pipe.discussion
+    )
+    .examples("ble l2cap open sink 128 < file.bin", "ble l2cap open sink 0x80 --linger 10s > answer.bin")
     @OptionGroup var device: DeviceChoice
     @Argument(help: "The PSM of the channel, 1 to 255, such as 192 or 0xC0.")
     var psm: String
@@ -47,7 +49,9 @@ struct L2CAP: ParsableCommand {
   struct Listen: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Advertises, and waits for a device that opens a channel.",
-      discussion: "The PSM is printed on the standard error. " + Pipe.discussion)
+      discussion: "The PSM is printed on the standard error. " + Pipe.discussion
+    )
+    .examples("ble l2cap listen --name Sink > copy.bin", "ble l2cap listen --encrypted > copy.bin")
     @Option(help: "The advertised name.")
     var name = "ble l2cap"
     @Flag(help: "Requires an encrypted link, so that a device without a bond has to pair.")

@@ -12,7 +12,9 @@ struct Pair: ParsableCommand {
       As in Apple's API, devices pair when a value requires it: the verb reads the values of the device until one does. \
       Questions, such as for a passkey, are asked at the terminal; COREBLUETOOTH_PROMPTS=accept accepts a pairing \
       without digits. ble bonds lists the bonds.
-      """)
+      """
+  )
+  .examples("ble pair keyboard", "ble pair keyboard --reading \"report map\"")
 
   @OptionGroup var device: DeviceChoice
   @Option(

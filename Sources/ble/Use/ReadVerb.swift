@@ -8,7 +8,9 @@ import CoreBluetoothExtras
 struct Read: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Reads a characteristic or a descriptor of a device.",
-    discussion: "Prints the octets, the text if they are readable, and the decoded value with its units.")
+    discussion: "Prints the octets, the text if they are readable, and the decoded value with its units."
+  )
+  .examples("ble read strap \"battery level\"", "ble read strap 180A/2A29 --json")
 
   @OptionGroup var device: DeviceChoice
   @Argument(help: ArgumentHelp(AttributePath.help))

@@ -15,7 +15,9 @@ struct Subscribe: ParsableCommand {
       Each value is a line: the seconds since the subscription, the characteristic if there are several, the octets, \
       the text if they are readable, and the decoded value with its units. Values are written when all subscriptions \
       are made, so that the answers of a control point arrive.
-      """)
+      """
+  )
+  .examples("ble subscribe strap 2A37 --count 3", "ble subscribe strap 2A37 --write 2A39=0x01 --for 1min")
 
   @OptionGroup var device: DeviceChoice
   @Argument(help: ArgumentHelp(AttributePath.help + " Several: all on one link.", valueName: "characteristic"))

@@ -13,7 +13,9 @@ struct UUIDVerb: ParsableCommand {
       discussion: """
         UUIDs of 16 bits are assigned by the Bluetooth SIG. Services and characteristics of your own have random UUIDs \
         of 128 bits.
-        """)
+        """
+    )
+    .examples("ble uuid new", "ble uuid new --count 3 --swift")
     @Option(parsing: .unconditional, help: "The number of UUIDs.")
     var count = 1
     @Flag(help: "Prints Swift code.")

@@ -9,7 +9,9 @@ import Foundation
 struct Write: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Writes a characteristic or a descriptor of a device.",
-    discussion: "Writes with response if the characteristic has it, so that the exit status 0 means: accepted.")
+    discussion: "Writes with response if the characteristic has it, so that the exit status 0 means: accepted."
+  )
+  .examples("ble write strap \"heart rate control point\" 0x01", "ble write lamp 1802/2A06 u8:2 --without-response")
 
   @OptionGroup var device: DeviceChoice
   @Argument(help: ArgumentHelp(AttributePath.help))

@@ -27,7 +27,9 @@ extension CaptureCommand {
       discussion: """
         In a pipe, the fields of a line are separated by tabs: number, seconds, channel or adapter, direction, \
         connection, name, content.
-        """)
+        """
+    )
+    .examples("ble capture show room.pcapng --protocol att", "ble capture show room.pcapng --comments --count 5")
 
     @Argument(help: fileHelp, completion: .file()) var file: String
     @OptionGroup var filter: PacketFilterOptions
@@ -62,7 +64,11 @@ extension CaptureCommand {
   struct Filter: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Writes the packets that match to another capture.",
-      discussion: "The octets, times and comments of the packets stay as they are.")
+      discussion: "The octets, times and comments of the packets stay as they are."
+    )
+    .examples(
+      "ble capture filter room.pcapng -o att.pcapng --protocol att",
+      "ble capture filter room.pcapng -o first.pcapng --to 10")
 
     @Argument(help: fileHelp, completion: .file()) var file: String
     @Option(
@@ -90,7 +96,11 @@ extension CaptureCommand {
       discussion: """
         pcapng holds everything. btsnoop and PacketLogger hold the HCI packets of one adapter, pcap the packets of one \
         interface. nrf-sniffer is a pcap file as the nRF Sniffer for Bluetooth LE writes it, with packets on the air.
-        """)
+        """
+    )
+    .examples(
+      "ble capture convert room.pcapng phone.btsnoop --interface phone",
+      "ble capture convert bugreport.zip - --format pcapng | tshark -r -")
 
     @Argument(help: fileHelp, completion: .file()) var file: String
     @Argument(

@@ -11,7 +11,11 @@ extension CaptureCommand {
         The capture must have LL_ENC_REQ and LL_ENC_RSP of each link, as packets on the air with a pseudo-header \
         (LINKTYPE_BLUETOOTH_LE_LL_WITH_PHDR) or of the nRF Sniffer. Each key is tried for each link. Packets of the \
         sniffer are written with the pseudo-header, and packets of other kinds stay as they are.
-        """)
+        """
+    )
+    .examples(
+      "ble capture decrypt air.pcapng plain.pcapng --keys air.pcapng.keys.json",
+      "ble capture decrypt air.pcapng plain.pcapng --ltk 000102030405060708090A0B0C0D0E0F")
 
     @Argument(
       help: ArgumentHelp("The capture; - is the standard input.", valueName: "file"), completion: .file())

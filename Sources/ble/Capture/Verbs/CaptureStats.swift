@@ -8,7 +8,9 @@ import Foundation
 extension CaptureCommand {
   struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Counts packets, octets and losses, and describes the connections.")
+      abstract: "Counts packets, octets and losses, and describes the connections."
+    )
+    .examples("ble capture stats room.pcapng --interface air", "ble capture stats room.pcapng --plot room.svg")
 
     @Argument(
       help: ArgumentHelp("The capture; - is the standard input.", valueName: "file"), completion: .file())

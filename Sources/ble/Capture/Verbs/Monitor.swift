@@ -13,7 +13,9 @@ struct Monitor: ParsableCommand {
       The lines are those of ble capture show. An air has one capture at a time: a capture of ble air capture ends when \
       the monitor begins. With --server the packets are those between the host and the controller of an adapter, with \
       zeros in place of keys; a server with several adapters has them by their names, as in server,NAME.
-      """)
+      """
+  )
+  .examples("ble monitor --protocol att", "ble monitor --server server,hci:0 --protocol smp --count 10")
 
   @OptionGroup var question: Air.Question
   @Option(
