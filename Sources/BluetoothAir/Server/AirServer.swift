@@ -169,7 +169,11 @@ package final class AirServer: Sendable {
   /// - Throws: an error that is described in one line, if the capture can't be written.
   package func stop() throws {
     ending.succeed()
-    for page in pages.withLockedValue({ $0 }) { page.close() }
+    let open = pages.withLockedValue { pages in
+      defer { pages = [] }
+      return pages
+    }
+    for page in open { page.close() }
     hosts.stop()
     let world = world
     defer { try? group.syncShutdownGracefully() }

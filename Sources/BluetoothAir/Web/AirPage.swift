@@ -73,10 +73,11 @@ package final class AirPage: Sendable {
   ) throws {
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
+    let gate = PageGate(loop)
     let run = world.flatMap { $0.realTimeRunner == nil ? PageRun($0) : nil }
     self.run = run
     let hello = Self.hello(world, isAir: isAir, hasApps: apps != nil, options)
-    let feed = PageFeed(world, apps, run, hello: hello, loop: loop)
+    let feed = PageFeed(world, apps, run, hello: hello, gate: gate)
     self.feed = feed
     let gatt = world.map { world in PageGATT(world, on: loop) { reserve($0, loop) } }
     let commands = PageCommands(feed: feed, perform: { perform($0, loop) }, run: run, gatt: gatt, apps: apps)
@@ -138,14 +139,15 @@ package final class AirPage: Sendable {
     run?.end()
     let feed = feed
     try? listener.close().wait()
-    try? feed.loop.submit { feed.close(reason) }.wait()
+    try? feed.gate.loop.submit { feed.close(reason) }.wait()
+    feed.gate.close()
     try? group.syncShutdownGracefully()
   }
 
   /// The number of viewers.
   package var viewerCount: Int {
     let feed = feed
-    return (try? feed.loop.submit { feed.viewerCount }.wait()) ?? 0
+    return (try? feed.gate.loop.submit { feed.viewerCount }.wait()) ?? 0
   }
 
   private static func hello(_ world: World?, isAir: Bool, hasApps: Bool, _ options: PageOptions) -> JSONText {
@@ -184,6 +186,8 @@ package final class AirPage: Sendable {
     case .notFound: answer = .line(.notFound, "not found; the address of the page is in the program's output")
     case .allowed where head.method != .GET && head.method != .HEAD:
       answer = .line(.methodNotAllowed, "method not allowed")
+    // A browser's WebSocket without the origin of the page, or a request for something else than a WebSocket.
+    case .allowed("events"): answer = .line(.forbidden, "forbidden")
     case .allowed("capture.pcapng"):
       answer = HTTPAnswer(
         .ok, type: "application/vnd.tcpdump.pcap", ByteBuffer(bytes: feed.capture),

@@ -19,48 +19,47 @@ struct PageCommands: Sendable {
   /// The apps of a server; nil: there are none.
   let apps: PageApps?
 
-  /// Returns the answer to a message.
-  func answer(_ message: PageMessage) -> EventLoopFuture<JSONText> {
-    let (loop, id) = (feed.loop, message.id)
+  /// Carries out a message, and calls `done` with the answer on any thread, unless the page ends before.
+  func carryOut(_ message: PageMessage, _ done: @escaping @Sendable (JSONText) -> Void) {
+    let id = message.id
     switch message.content {
     case .request(let request):
-      if let answer = run?.answer(request, loop) { return answer.map { Self.answer(to: id, $0) } }
-      if let gatt, PageGATT.verbs.contains(request.verb) { return answer(id, request, gatt) }
+      if let run, run.take(request, { done(Self.answer(to: id, $0)) }) { return }
+      if let gatt, PageGATT.verbs.contains(request.verb) { return carryOut(request, gatt, id, done) }
       guard Self.verbs.contains(request.verb) else {
-        return loop.makeSucceededFuture(
-          Self.answer(to: id, error: "the page can't use the verb \(request.verb.rawValue)"))
+        return done(Self.answer(to: id, error: "the page can't use the verb \(request.verb.rawValue)"))
       }
-      return perform(request).hop(to: loop).map { answer in Self.answer(to: id, answer) }
+      perform(request).whenSuccess { done(Self.answer(to: id, $0)) }
     case .packet(let number):
       guard let details = feed.details(ofPacket: number) else {
-        return loop.makeSucceededFuture(Self.answer(to: id, error: "the packet is no longer kept"))
+        return done(Self.answer(to: id, error: "the packet is no longer kept"))
       }
-      return loop.makeSucceededFuture(
-        .object([("type", .text("answer")), ("id", .whole(id)), ("packet", details)]))
+      done(.object([("type", .text("answer")), ("id", .whole(id)), ("packet", details)]))
     case .app(let command):
-      guard let apps else {
-        return loop.makeSucceededFuture(Self.answer(to: id, error: "this program serves no apps"))
-      }
-      let done = loop.makePromise(of: JSONText.self)
-      apps.perform(command.action, command.name) { failure in done.succeed(Self.answer(to: id, error: failure)) }
-      return done.futureResult
+      guard let apps else { return done(Self.answer(to: id, error: "this program serves no apps")) }
+      apps.perform(command.action, command.name) { done(Self.answer(to: id, error: $0)) }
     }
   }
 
-  /// Returns the answer to a request to the attributes of a device.
-  private func answer(_ id: Int, _ request: ControlRequest, _ gatt: PageGATT) -> EventLoopFuture<JSONText> {
+  /// Carries out a request to the attributes of a device.
+  private func carryOut(
+    _ request: ControlRequest, _ gatt: PageGATT, _ id: Int, _ done: @escaping @Sendable (JSONText) -> Void
+  ) {
     guard let name = request.device, let (radio, address) = feed.place(of: name) else {
-      return feed.loop.makeSucceededFuture(
-        Self.answer(to: id, error: "device: expected a device of the air with an address"))
+      return done(Self.answer(to: id, error: "device: expected a device of the air with an address"))
     }
-    return gatt.answer(request, of: radio, address).map { result in
+    gatt.carryOut(request, of: radio, address) { result in
       switch result {
-      case .failure(let failure): return Self.answer(to: id, error: failure.reason)
+      case .failure(let failure): done(Self.answer(to: id, error: failure.reason))
       case .success(let value):
         let head: [(String, JSONText)] = [("type", .text("answer")), ("id", .whole(id))]
-        if request.verb == .open { return .object(head + [("gatt", value)]) }
-        guard case .object(let fields) = value else { return .object(head) }
-        return .object(head + fields)
+        if request.verb == .open {
+          done(.object(head + [("gatt", value)]))
+        } else if case .object(let fields) = value {
+          done(.object(head + fields))
+        } else {
+          done(.object(head))
+        }
       }
     }
   }

@@ -18,7 +18,8 @@ final class PageFeed: @unchecked Sendable {
   /// The ticks between two collections of what changes slowly.
   private static let (linkTicks, statisticsTicks) = (5, 20)
 
-  let loop: any EventLoop
+  let gate: PageGate
+  private var loop: any EventLoop { gate.loop }
   /// The world; nil: the page shows the apps of a server without simulated adapters.
   private let world: World?
   private let apps: PageApps?
@@ -39,8 +40,8 @@ final class PageFeed: @unchecked Sendable {
   private var appsHaveChanged = false
   private var isReadingApps = false
 
-  init(_ world: World?, _ apps: PageApps?, _ run: PageRun?, hello: JSONText, loop: any EventLoop) {
-    (self.world, self.apps, self.run, self.hello, self.loop) = (world, apps, run, hello, loop)
+  init(_ world: World?, _ apps: PageApps?, _ run: PageRun?, hello: JSONText, gate: PageGate) {
+    (self.world, self.apps, self.run, self.hello, self.gate) = (world, apps, run, hello, gate)
     collector = world.map { AirCollector($0) }
   }
 
@@ -104,12 +105,12 @@ final class PageFeed: @unchecked Sendable {
       if ticks.isMultiple(of: Self.statisticsTicks) { wanted.formUnion([.statistics, .surroundings]) }
     }
     ticks += 1
-    let (recorder, loop, generation, parts) = (recorder, loop, generation, wanted)
+    let (recorder, gate, generation, parts) = (recorder, gate, generation, wanted)
     world.requestQueue.perform { [weak self] engine in
       recorder.attach(to: engine)
       let state = collector.collect(parts, engine)
       let batch = recorder.take()
-      loop.execute { [weak self] in self?.publish(state, batch, generation) }
+      gate.execute { [weak self] in self?.publish(state, batch, generation) }
     }
   }
 
@@ -145,8 +146,8 @@ final class PageFeed: @unchecked Sendable {
   private func readApps() {
     guard let apps, !isReadingApps else { return }
     isReadingApps = true
-    let loop = loop
-    apps.read { [weak self] state in loop.execute { [weak self] in self?.take(apps: state) } }
+    let gate = gate
+    apps.read { [weak self] state in gate.execute { [weak self] in self?.take(apps: state) } }
   }
 
   private func take(apps state: JSONText?) {

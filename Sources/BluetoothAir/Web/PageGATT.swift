@@ -28,16 +28,13 @@ final class PageGATT: @unchecked Sendable {
   /// - Parameters:
   ///   - device: the device of the request.
   ///   - address: the address at which the device advertises, or its identity address.
-  /// - Returns: the fields of the answer.
-  func answer(
-    _ request: ControlRequest, of device: RadioID, _ address: DeviceAddress
-  ) -> EventLoopFuture<Result<JSONText, PageCentral.Failure>> {
+  ///   - answer: called on any thread with the fields of the answer, unless the air ends before.
+  func carryOut(
+    _ request: ControlRequest, of device: RadioID, _ address: DeviceAddress, _ answer: @escaping PageCentral.Answer
+  ) {
     loop.preconditionInEventLoop()
-    let (world, promise) = (world, loop.makePromise(of: Result<JSONText, PageCentral.Failure>.self))
-    makeCentral().assumeIsolated().whenComplete { result in
-      guard case .success(let central) = result else {
-        return promise.succeed(.failure(PageCentral.Failure(reason: "the air has ended")))
-      }
+    let world = world
+    makeCentral().whenSuccess { central in
       let radio = central.radio
       world.requestQueue.perform { engine in
         if request.verb == .open {
@@ -47,15 +44,10 @@ final class PageGATT: @unchecked Sendable {
           engine[radio].position = place
         }
         engine.withDevice(radio) { own in
-          if let own = own as? PageCentral {
-            own.carryOut(request, address, at: engine.now) { promise.succeed($0) }
-          } else {
-            promise.succeed(.failure(PageCentral.Failure(reason: "the page has no central")))
-          }
+          (own as? PageCentral)?.carryOut(request, address, at: engine.now, answer)
         }
       }
     }
-    return promise.futureResult
   }
 
   private func makeCentral() -> EventLoopFuture<RadioDevice> {

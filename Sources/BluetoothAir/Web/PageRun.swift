@@ -3,7 +3,6 @@ import BluetoothLab
 import BluetoothRadio
 import BluetoothSimulation
 import Foundation
-import NIOCore
 
 /// Runs a world in virtual time as the viewers of its page ask for it, on the thread of a test that waits for them.
 final class PageRun: @unchecked Sendable {
@@ -16,13 +15,15 @@ final class PageRun: @unchecked Sendable {
   /// The longest run.
   private static let longestRun = 86_400.0
 
+  typealias Answer = @Sendable (ControlAnswer) -> Void
+
   private static let notServing = "the program runs the world itself now"
 
   /// A request to run the world.
   private struct Job {
     var remaining: Duration
     var isDone: (@Sendable (World) -> Bool)?
-    let answer: EventLoopPromise<ControlAnswer>
+    let answer: Answer
   }
 
   private let world: World
@@ -38,48 +39,51 @@ final class PageRun: @unchecked Sendable {
   /// The pace of the world, for the messages of the page.
   var speed: Double { condition.withLock { pace } }
 
-  /// Takes a request that concerns the time of the world; nil: the request does not.
-  func answer(_ request: ControlRequest, _ loop: any EventLoop) -> EventLoopFuture<ControlAnswer>? {
+  /// Takes a request that concerns the time of the world. Returns false if the request does not.
+  ///
+  /// - Parameter answer: called on any thread, unless the page ends before.
+  func take(_ request: ControlRequest, _ answer: @escaping Answer) -> Bool {
     switch request.verb {
     case .stop:
       end()
-      return loop.makeSucceededFuture(ControlAnswer())
-    case .speed:
-      guard let speed = request.speed, speed == 0 || (0.001...1_000).contains(speed) else {
-        return loop.makeSucceededFuture(
-          ControlAnswer(error: "speed: expected 0, which pauses, or radio seconds per second from 0.001 to 1000"))
-      }
-      condition.withLock {
-        pace = speed
-        condition.signal()
-      }
-      return loop.makeSucceededFuture(ControlAnswer())
-    case .run: return run(request, loop)
-    default: return nil
+      answer(ControlAnswer())
+    case .speed: setSpeed(request.speed, answer)
+    case .run: run(request, answer)
+    default: return false
     }
+    return true
   }
 
-  private func run(_ request: ControlRequest, _ loop: any EventLoop) -> EventLoopFuture<ControlAnswer> {
+  private func setSpeed(_ speed: Double?, _ answer: Answer) {
+    guard let speed, speed == 0 || (0.001...1_000).contains(speed) else {
+      return answer(
+        ControlAnswer(error: "speed: expected 0, which pauses, or radio seconds per second from 0.001 to 1000"))
+    }
+    condition.withLock {
+      pace = speed
+      condition.signal()
+    }
+    answer(ControlAnswer())
+  }
+
+  private func run(_ request: ControlRequest, _ answer: @escaping Answer) {
     guard let seconds = request.seconds, seconds > 0, seconds <= Self.longestRun else {
-      return loop.makeSucceededFuture(
-        ControlAnswer(error: "seconds: expected more than 0 and at most \(Int(Self.longestRun))"))
+      return answer(ControlAnswer(error: "seconds: expected more than 0 and at most \(Int(Self.longestRun))"))
     }
     var isDone: (@Sendable (World) -> Bool)?
     if let until = request.until {
       guard let index = request.device.flatMap({ world.deviceNames.firstIndex(of: $0) }) else {
-        return loop.makeSucceededFuture(ControlAnswer(error: "device: expected the name of a device"))
+        return answer(ControlAnswer(error: "device: expected the name of a device"))
       }
       isDone = { $0.hasLink(index) == (until == .link) }
     }
-    let answer = loop.makePromise(of: ControlAnswer.self)
     let job = Job(remaining: .seconds(seconds), isDone: isDone, answer: answer)
     let isAdded = condition.withLock {
       if isServing { jobs.append(job) }
       condition.signal()
       return isServing
     }
-    if !isAdded { answer.succeed(ControlAnswer(error: Self.notServing)) }
-    return answer.futureResult
+    if !isAdded { answer(ControlAnswer(error: Self.notServing)) }
   }
 
   /// Ends `serve`.
@@ -113,7 +117,7 @@ final class PageRun: @unchecked Sendable {
       defer { jobs = [] }
       return jobs
     }
-    for job in rest { job.answer.succeed(ControlAnswer(error: Self.notServing)) }
+    for job in rest { job.answer(ControlAnswer(error: Self.notServing)) }
   }
 
   private func wait() {
@@ -136,7 +140,7 @@ final class PageRun: @unchecked Sendable {
       var answer = ControlAnswer()
       answer.time = world.now.seconds
       if job.isDone != nil, !isOver { answer.note = "the state was not reached" }
-      job.answer.succeed(answer)
+      job.answer(answer)
     } else {
       condition.withLock { jobs[0].remaining = rest }
     }

@@ -99,10 +99,14 @@ final class ViewerHandler: ChannelInboundHandler {
       return send(
         PageCommands.answer(to: message.id, error: "\(Self.maximumQuestions) messages wait for their answers"))
     }
+    guard let channel else { return }
     questions += 1
-    commands.answer(message).assumeIsolated().whenComplete { [self] result in
-      questions -= 1
-      send((try? result.get()) ?? PageCommands.answer(to: message.id, error: "the air has ended"))
+    let (gate, own) = (feed.gate, NIOLoopBound(self, eventLoop: channel.eventLoop))
+    commands.carryOut(message) { answer in
+      gate.execute {
+        own.value.questions -= 1
+        own.value.send(answer)
+      }
     }
   }
 
