@@ -1,7 +1,8 @@
 import BluetoothDBus
 import BluetoothDaemon
 import BluetoothHost
-import BluetoothTypes
+import BluetoothWire
+import NIOCore
 
 /// Asks the agents of clients the questions of an adapter about pairing.
 final class PairingDesk: BlueZPrompts.Receiver, SystemClient, @unchecked Sendable {
