@@ -1,7 +1,6 @@
 import BluetoothDBus
 import BluetoothDaemon
 import BluetoothHost
-import BluetoothTypes
 import BluetoothWire
 import NIOCore
 

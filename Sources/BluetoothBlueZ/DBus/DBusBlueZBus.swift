@@ -53,20 +53,25 @@ package final class DBusBlueZBus: BlueZBus, @unchecked Sendable {
     _ declaration: InterfaceDeclaration, at path: String, of service: any BusService
   ) -> DBusInterface {
     let name = declaration.name
-    let methods = declaration.methods.map { method in
-      DBusMethod(method.name, in: pairs(method.input), out: pairs(method.output)) { [weak service] call, responder in
-        let call = BusCall(
-          sender: call.sender, path: path, interface: name, member: method.name, arguments: call.arguments)
-        service?.handle(call, answer(responder))
+    let methods = declaration.methods.map { (method: InterfaceDeclaration.Method) -> DBusMethod in
+      let member = method.name
+      return DBusMethod(member, in: pairs(method.input), out: pairs(method.output)) {
+        [weak service] (call: DBusCall, responder: DBusResponder) in
+        service?.handle(
+          BusCall(sender: call.sender, path: path, interface: name, member: member, arguments: call.arguments),
+          answer(responder))
       }
     }
-    let properties = declaration.properties.map { property -> DBusProperty in
-      let (member, signature) = (property.name, property.signature)
-      let get: @Sendable () -> DBusValue? = { [weak service] in service?.property(member, of: name, at: path) }
-      guard property.isWritable else { return DBusProperty(member, signature, get: get) }
-      return DBusProperty(member, signature, get: get) { [weak service] value, _, responder in
-        service?.setProperty(member, of: name, at: path, to: value, answer(responder))
+    let properties = declaration.properties.map { (property: InterfaceDeclaration.Property) -> DBusProperty in
+      let member = property.name
+      var set: (@Sendable (DBusValue, DBusCall, DBusResponder) -> Void)?
+      if property.isWritable {
+        set = { [weak service] value, _, responder in
+          service?.setProperty(member, of: name, at: path, to: value, answer(responder))
+        }
       }
+      return DBusProperty(
+        member, property.signature, get: { [weak service] in service?.property(member, of: name, at: path) }, set: set)
     }
     return DBusInterface(name, methods: methods, properties: properties)
   }
