@@ -44,7 +44,7 @@ enum FolderWalls {
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
       "Server": ["Hosts", "Control"],
-      "Lockstep": ["WorldFile", "Hosts"],
+      "Lockstep": ["Hosts"],
     ],
     "BluetoothBonds": [
       "BlueZ": [],
