@@ -44,7 +44,7 @@ enum FolderWalls {
       "WorldFile": [],
       "Hosts": ["WorldFile"],
       "Control": ["WorldFile", "Hosts"],
-      "Lockstep": ["WorldFile", "Hosts"],
+      "Lockstep": ["Hosts"],
       "Web": ["WorldFile", "Hosts", "Control"],
       "Server": ["Hosts", "Control", "Web"],
     ],

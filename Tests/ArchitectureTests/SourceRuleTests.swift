@@ -169,8 +169,9 @@ import Testing
 
   @Test("No test sleeps")
   func sleeping() {
-    // The sleeps of apps under the control of a world, and those on the clock of a world, take no real time.
-    let apps = ["Tests/BluetoothLabTimeTests/", "Tests/UneditedClient/"]
+    // The sleeps of apps and programs under the control of a world, and those on the clock of a world, take no real
+    // time.
+    let apps = ["Tests/BluetoothLabTimeTests/", "Tests/LockstepTests/", "Tests/UneditedClient/"]
     for file in Repository.swiftFiles(in: "Tests") where !apps.contains(where: file.path.hasPrefix) {
       for line in file.codeLines(with: ["sleep"])
       where line.text.contains(/\b(Task\.sleep|Thread\.sleep|usleep|nanosleep|sleep)\(/)

@@ -118,7 +118,7 @@ struct LockstepVerb: ParsableCommand {
     let wasInterrupted: Bool
     do {
       let lockstep = try Lockstep(options)
-      let interrupt = Interrupt(cleanUp: { lockstep.cleanUp() }) { lockstep.requestEnd() }
+      let interrupt = Interrupt(cleanUp: { lockstep.cleanUp() }, { lockstep.requestEnd() })
       result = try lockstep.run { complain(lines: $0.components(separatedBy: "\n")) }
       wasInterrupted = interrupt.hasOccurred
     } catch {
