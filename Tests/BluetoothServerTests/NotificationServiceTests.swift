@@ -1,10 +1,10 @@
-import BluetoothDBus
 import BluetoothHost
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import Testing
 
+@testable import BluetoothDBus
 @testable import BluetoothDaemon
 @testable import BluetoothServer
 
