@@ -72,7 +72,11 @@ enum FolderWalls {
       "Interface": ["Radio", "Privacy", "Events", "Device", "HCI", "Connection", "Advertising", "Scanning"],
     ],
     "BluetoothCrypto": ["": []],
-    "BluetoothDBus": ["": []],
+    "BluetoothDBus": [
+      "Values": [],
+      "Library": ["Values"],
+      "": ["Values", "Library"],
+    ],
     "BluetoothDaemon": [
       "Platform": [],
       "Sessions": [],
