@@ -8,6 +8,7 @@ import BluetoothLab
 import BluetoothTypes
 import Foundation
 import NIOConcurrencyHelpers
+import NIOCore
 import NIOPosix
 
 /// The verb that serves BlueZ's D-Bus interface in a simulated world.
