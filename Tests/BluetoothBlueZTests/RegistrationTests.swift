@@ -1,5 +1,8 @@
 import BluetoothDBus
 import BluetoothLab
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import BluetoothBlueZ
