@@ -214,21 +214,24 @@ import Testing
       let services = try viewer.request(#""verb":"open","device":"strap""#)["gatt"]["services"].list
       #expect(services.contains { $0["uuid"].text == "180D" && $0["name"].text == "Heart Rate" })
       let all = services.flatMap { $0["characteristics"].list }
-      func handle(_ uuid: String) throws -> Int {
-        Int(try #require(all.first { $0["uuid"].text == uuid }?["handle"].number))
+      var handles: [String: Int] = [:]
+      for characteristic in all {
+        handles[characteristic["uuid"].text ?? ""] = characteristic["handle"].number.map { Int($0) }
       }
+      let heartRate = try #require(handles["2A37"])
+      let bodyLocation = try #require(handles["2A38"])
+      let point = try #require(handles["2A39"])
       let measurement = try #require(all.first { $0["uuid"].text == "2A37" })
       #expect(measurement["properties"].texts == ["notify"] && measurement["subscribed"].flag == false)
-      try viewer.request(#""verb":"subscribe","device":"strap","handle":\#(try handle("2A37")),"on":true"#)
+      try viewer.request(#""verb":"subscribe","device":"strap","handle":\#(heartRate),"on":true"#)
       let value = try viewer.message("tick") { $0["values"].isThere }["values"][0]
       #expect(value["device"].text == "strap" && value["handle"] == measurement["handle"])
       #expect(value["text"].isThere)
       let link = try viewer.message("tick") { $0["links"].isThere }["links"][0]
       #expect(link["peripheral"].text == "strap" && link["central"].text == "page")
       #expect(link["interval"].number ?? 0 > 0 && link["mtu"].number ?? 0 >= 23 && link["encrypted"].flag == false)
-      let location = try viewer.request(#""verb":"read","device":"strap","handle":\#(try handle("2A38"))"#)
+      let location = try viewer.request(#""verb":"read","device":"strap","handle":\#(bodyLocation)"#)
       #expect(location["value"].text?.count == 2)
-      let point = try handle("2A39")
       // Reset Energy Expended.
       try viewer.request(#""verb":"write","device":"strap","handle":\#(point),"value":"01""#)
       let refused = try viewer.ask(
