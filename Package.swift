@@ -226,7 +226,7 @@ let package = Package(
       name: "BluetoothAir",
       dependencies: [
         "CBluetoothAirPage", "CLockstep", .product(name: "NIOEmbedded", package: "swift-nio"), "BluetoothLab",
-        "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport",
+        "BluetoothSimulation", "BluetoothDaemon", "BluetoothController", "BluetoothTransport", "BluetoothTypes",
         "BluetoothCapture", "BluetoothDissection", "BluetoothRadio", "BluetoothProfiles", "BluetoothWire",
         "BluetoothHost", "BluetoothNumbers", .product(name: "Yams", package: "Yams"), deque, heap, locks,
       ] + nio + web,

@@ -18,6 +18,7 @@ async def main(name: str) -> None:
     print(f"found {device.name}")
     gone = asyncio.Event()
     async with BleakClient(device, disconnected_callback=lambda _: gone.set()) as client:
+        await client._backend._acquire_mtu()  # as bleak's documentation has it for BlueZ
         print(f"connected, MTU {client.mtu_size}")
         print(f"location {(await client.read_gatt_char(LOCATION)).hex()}")
         print(f"battery {(await client.read_gatt_char(BATTERY_LEVEL))[0]} %")

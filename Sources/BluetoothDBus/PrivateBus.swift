@@ -91,10 +91,9 @@ package final class PrivateBus: Sendable {
 
   private init(_ program: String, _ folder: String) throws(DBusError) {
     var (input, output): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-    guard pipe(&input) == 0, pipe(&output) == 0 else {
+    guard Self.makePipe(&input), Self.makePipe(&output) else {
       throw DBusError(DBusError.Name.noServer, "no file descriptors are left")
     }
-    for end in input + output { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -104,7 +103,15 @@ package final class PrivateBus: Sendable {
     var arguments = texts.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
     var process: pid_t = 0
-    let result = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
+    // The thread may block the signal that ends the bus.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    let result = posix_spawn(&process, "/bin/sh", &actions, &attributes, &arguments, environ)
     close(input[0])
     close(output[1])
     guard result == 0 else {
@@ -119,6 +126,15 @@ package final class PrivateBus: Sendable {
       stop()
       throw DBusError(DBusError.Name.noServer, "dbus-daemon has not started")
     }
+  }
+
+  /// Makes a pipe that no other process inherits: the shell ends with the last copy of its input's other end.
+  private static func makePipe(_ ends: inout [CInt]) -> Bool {
+    #if os(Linux)
+      pipe2(&ends, O_CLOEXEC) == 0
+    #else
+      pipe(&ends) == 0 && ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
+    #endif
   }
 
   /// Reads up to the end of a line.

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -250,6 +251,25 @@ PUBLIC int open64(const char *path, int flags, ...)
 {
     MODE(flags)
     return open_file(AT_FDCWD, path, flags, mode);
+}
+
+// The streams of the C library do not call the functions above.
+static FILE *random_stream(void)
+{
+    int descriptor = open_random(0);
+    return descriptor < 0 ? NULL : fdopen(descriptor, "r");
+}
+
+PUBLIC FILE *fopen(const char *path, const char *mode)
+{
+    REAL(fopen)
+    return is_random(path) ? random_stream() : real(path, mode);
+}
+
+PUBLIC FILE *fopen64(const char *path, const char *mode)
+{
+    REAL(fopen64)
+    return is_random(path) ? random_stream() : real(path, mode);
 }
 
 PUBLIC int openat(int folder, const char *path, int flags, ...)

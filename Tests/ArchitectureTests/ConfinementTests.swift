@@ -49,6 +49,8 @@ private struct UncheckedClass {
     "WorldDriver": "its `DrivenWorld` checks each step",
     "WorldBound": "it is the check",
     "SocketLines": "a launch has one thread, which makes it",
+    "Lockstep": "one thread makes it and runs it; `requestEnd` uses a state of its own",
+    "SteppedExecutor": "the thread of a lockstep makes and uses it",
     "WorldCapture": "a lock has its state, and `CaptureQueue` checks the use of the file",
   ]
 

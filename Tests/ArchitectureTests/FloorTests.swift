@@ -26,6 +26,11 @@ private struct House {
     case "BluetoothDaemonProtocol": return anywhere.union(system).union(["NIOCore", "NIOPosix"])
     // The event loop of a transport, and terminals.
     case "BluetoothAdapters": return anywhere.union(system).union(["NIOCore", "NIOPosix", "Dispatch"])
+    // The page of an air, and the sockets whose octets a lockstep carries.
+    case "BluetoothAir":
+      return anywhere.union(system).union(
+        ["Yams", "Logging", "Metrics", "Foundation", "Dispatch", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"]
+          + ["NIOEmbedded"])
     // Files, and JSON.
     case "BluetoothBonds": return anywhere.union(system).union(["FoundationEssentials"])
     // The executors of Swift's runtime, which it replaces.
@@ -34,7 +39,7 @@ private struct House {
     // The programs, which set up the log.
     case "ble", "btserver":
       return anywhere.union(system).union([
-        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix",
+        "Logging", "Metrics", "Foundation", "Dispatch", "ArgumentParser", "NIOCore", "NIOPosix", "NIOHTTP1",
       ])
     default: break
     }

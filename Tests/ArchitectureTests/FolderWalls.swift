@@ -161,13 +161,13 @@ enum FolderWalls {
     ],
     "BluetoothBlueZ": [
       "Bus": [],
-      "Discovery": ["Bus"],
+      "Discovery": [],
       "Pairing": ["Bus"],
       "Context": ["Bus", "Pairing"],
       "Registrations": ["Bus"],
       "Adapter": ["Bus", "Discovery", "Pairing", "Context", "Registrations"],
-      "": ["Bus", "Discovery", "Pairing", "Context", "Registrations", "Adapter"],
-      "DBus": ["Bus", ""],
+      "Service": ["Bus", "Pairing", "Context", "Adapter"],
+      "DBus": ["Bus", "Service"],
     ],
     "BluetoothServer": [
       "Basics": [],

@@ -117,6 +117,8 @@ struct DBusObjectTests {
     let scene = try await Scene()
     defer { scene.bus.stop() }
     let diary = Diary<DBusSignal>()
+    // After an answer of the service, the bus has passed on the signal of its first object.
+    _ = try await scene.call("GetManagedObjects", of: manager, at: "/")
     let rule = DBusMatchRule(sender: scene.service.uniqueName, path: "/", interface: manager)
     let subscription = scene.client.subscribe(rule) { diary.add($0) }
     let lamp = DBusValue.properties(["Level": .uint16(5), "Model": .string("L1")])

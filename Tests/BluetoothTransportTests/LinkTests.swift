@@ -1,4 +1,5 @@
 import BluetoothWire
+import Foundation
 import Testing
 
 @testable import BluetoothTransport
@@ -123,9 +124,18 @@ struct LinkTests {
 
   @Test("A refused connection is a passing failure, and an unknown host name a lasting one")
   func refusals() async throws {
-    let listener = try await TransportListener(Self.loopback)
-    let specifier = listener.specifier
-    try await listener.close()
+    // A port that no other program gets meanwhile: it is bound, and nothing listens on it.
+    let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { _ = close(bound) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(UInt32(0x7F00_0001).bigEndian)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    try withUnsafeMutableBytes(of: &address) { octets in
+      let pointer = try #require(octets.assumingMemoryBound(to: sockaddr.self).baseAddress)
+      try #require(bind(bound, pointer, length) == 0 && getsockname(bound, pointer, &length) == 0)
+    }
+    let specifier = TransportSpecifier.tcp(host: "127.0.0.1", port: Int(UInt16(bigEndian: address.sin_port)))
     await #expect(
       throws: TransportError("connection refused: no program is listening on this port", isLasting: false)
     ) {

@@ -179,5 +179,8 @@ final class HTTPRequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in channel.close(promise: nil) }
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A refused WebSocket is answered as any other request.
+    if !(error is NIOWebSocketUpgradeError) { context.close(promise: nil) }
+  }
 }

@@ -278,7 +278,7 @@ final class ExportedAdapter: @unchecked Sendable {
       return
     }
     guard let address = adapter.directory.address(of: sighting.device) else { return }
-    let data = AdvertisedData(sighting.data)
+    let data = DeviceAdvertisement(sighting.data)
     let known = devices[sighting.device]
     let isMatch =
       discovery.isActive && discovery.match(data, address: address.busText, name: known?.name, rssi: sighting.rssi)

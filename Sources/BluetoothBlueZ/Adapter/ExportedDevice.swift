@@ -113,7 +113,7 @@ final class ExportedDevice: @unchecked Sendable {
   // MARK: Advertisements
 
   /// The properties that an advertisement gives to a new device.
-  static func properties(_ data: AdvertisedData, rssi: Int8) -> [String: DBusValue] {
+  static func properties(_ data: DeviceAdvertisement, rssi: Int8) -> [String: DBusValue] {
     var values: [String: DBusValue] = [:]
     values["Name"] = data.name.map { .string($0) }
     values["RSSI"] = rssi == 127 ? nil : .int16(Int16(rssi))
@@ -141,7 +141,7 @@ final class ExportedDevice: @unchecked Sendable {
 
   /// Takes the values of an advertisement.
   func update(
-    _ data: AdvertisedData, _ sighting: PacketMerger<PeerHandle>.Sighting, _ discovery: DiscoverySessions
+    _ data: DeviceAdvertisement, _ sighting: PacketMerger<PeerHandle>.Sighting, _ discovery: DiscoverySessions
   ) {
     if isLevelNews(sighting.rssi, discovery) {
       lastLevel = sighting.rssi

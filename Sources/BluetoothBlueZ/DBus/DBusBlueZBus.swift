@@ -118,6 +118,7 @@ package final class DBusBlueZBus: BlueZBus, @unchecked Sendable {
   }
 
   package func watch(_ client: String, for service: any BusService) {
+    loop.preconditionInEventLoop()
     let end = connection.whenVanished(client) { [weak self, weak service] in
       self?.subscriptions[client] = nil
       service?.clientVanished(client)

@@ -131,7 +131,7 @@ struct DiscoverySessions {
   }
 
   /// Returns true if a sighting is reported.
-  func match(_ data: AdvertisedData, address: String, name: String?, rssi: Int8) -> Bool {
+  func match(_ data: DeviceAdvertisement, address: String, name: String?, rssi: Int8) -> Bool {
     // Patterns narrow the discoveries of all clients, as in BlueZ.
     let patterns = active.values.filter { $0?.pattern != nil }
     if !patterns.isEmpty, !patterns.contains(where: { $0?.matchesPattern(address, data.name ?? name) == true }) {

@@ -21,8 +21,7 @@ struct Air: ParsableCommand {
   struct Control: ParsableArguments {
     @Option(
       name: .customLong("control"),
-      help: ArgumentHelp(
-        "The control socket of the air.", valueName: "path"), completion: .file())
+      help: ArgumentHelp("The control socket of the air.", valueName: "path"), completion: .file())
     var path = ControlSocket.defaultPath
   }
 

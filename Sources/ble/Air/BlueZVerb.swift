@@ -21,9 +21,9 @@ struct BlueZVerb: ParsableCommand {
       bluetoothctl, browsers and other clients of BlueZ. It needs no root, and no Bluetooth of the machine. The exit \
       status is that of the command. Without a command, the verb prints the address of the bus and serves until it is \
       interrupted.
-
-        ble bluez --world gym -- bluetoothctl
-      """)
+      """
+  )
+  .examples("ble bluez --world gym -- bluetoothctl", "ble bluez --world gym -- python3 -m pytest")
 
   @Option(
     help: ArgumentHelp(

@@ -89,6 +89,9 @@ final class Stage: Sendable {
   /// The server that has the adapter; nil: the adapter is not that of a server.
   var server: ServerSpecifier? { specifier as? ServerSpecifier }
 
+  /// True if the adapter belongs to BlueZ, which does not pass on advertising packets.
+  var isOfBlueZ: Bool { specifier is BlueZSpecifier }
+
   /// True if the adapter is alone in a world of its own.
   var isAlone: Bool { specifier?.kind == .simulated }
 

@@ -13,9 +13,11 @@ struct LockstepVerb: ParsableCommand {
       The programs see one clock, which moves only while all of them wait: an hour of their life takes seconds, and \
       the same seed gives the same run. They join the air at tcp:127.0.0.1:6402. Documentation/Lockstep.md lists what \
       follows the time.
-
-        ble lockstep --world gym --capture scan.pcapng -- python3 scan.py tcp-client:127.0.0.1:6402
-      """)
+      """
+  )
+  .examples(
+    "ble lockstep --world gym --capture scan.pcapng -- python3 scan.py tcp-client:127.0.0.1:6402",
+    "ble lockstep -- ./sensor --and ./phone")
 
   @Option(
     help: ArgumentHelp(

@@ -74,6 +74,11 @@ struct Scan: ParsableCommand {
   }
 
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
+    guard !stage.isOfBlueZ else {
+      throw Failure(
+        "BlueZ does not pass on advertising packets; ble inspect NAME looks at a device, and bluetoothctl lists all",
+        status: ExitStatus.noAdapter)
+    }
     let central = try await stage.makeCentral()
     let log = NIOLockedValueBox(SightingLog(filter: filter, model: stage.distanceModel, start: stage.now))
     let isLive = Screen.isLive && stage.isReal && !output.json

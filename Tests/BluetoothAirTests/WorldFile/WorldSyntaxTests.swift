@@ -26,7 +26,11 @@ struct WorldSyntaxTests {
         \t\t"position": [1.0, -2.5e0] } ]
         }
         """)
-    #expect("\(yaml)" == "\(json)")
+    // All but the place of each value in the text.
+    func facts(_ file: WorldFile) -> [String] {
+      Mirror(reflecting: file).children.filter { $0.label != "source" }.map { "\($0)" }
+    }
+    #expect(facts(yaml) == facts(json))
     #expect(yaml.seed == .max)
     #expect(yaml.members.first?.options.position.y == -2.5)
   }

@@ -3,7 +3,7 @@ import BluetoothWire
 
 /// The contents of an advertisement, or of an advertisement with its scan response, as `Device1` has them
 /// · src/eir.c of BlueZ.
-struct AdvertisedData: Hashable {
+struct DeviceAdvertisement: Hashable {
   private(set) var flags: UInt8?
   private(set) var name: String?
   private(set) var isNameComplete = false
