@@ -91,7 +91,7 @@ package final class PrivateBus: Sendable {
 
   private init(_ program: String, _ folder: String) throws(DBusError) {
     var (input, output): ([CInt], [CInt]) = ([-1, -1], [-1, -1])
-    guard Self.makePipe(&input), Self.makePipe(&output) else {
+    guard Self.makePair(&input), Self.makePair(&output) else {
       throw DBusError(DBusError.Name.noServer, "no file descriptors are left")
     }
     var actions = posix_spawn_file_actions_t()
@@ -128,10 +128,12 @@ package final class PrivateBus: Sendable {
     }
   }
 
-  /// Makes a pipe that no other process inherits: the shell ends with the last copy of its input's other end.
-  private static func makePipe(_ ends: inout [CInt]) -> Bool {
+  /// Makes two connected ends that no other process inherits: the shell ends with the last copy of its input's other
+  /// end.
+  private static func makePair(_ ends: inout [CInt]) -> Bool {
     #if os(Linux)
-      pipe2(&ends, O_CLOEXEC) == 0
+      // A pipe would be open for children of other threads for a moment.
+      socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0
     #else
       pipe(&ends) == 0 && ends.allSatisfy { fcntl($0, F_SETFD, FD_CLOEXEC) == 0 }
     #endif

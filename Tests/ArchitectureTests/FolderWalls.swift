@@ -166,7 +166,7 @@ enum FolderWalls {
       "Context": ["Bus", "Pairing"],
       "Registrations": ["Bus"],
       "Adapter": ["Bus", "Discovery", "Pairing", "Context", "Registrations"],
-      "Service": ["Bus", "Pairing", "Context", "Adapter"],
+      "Service": ["Bus", "Context", "Adapter"],
       "DBus": ["Bus", "Service"],
     ],
     "BluetoothServer": [

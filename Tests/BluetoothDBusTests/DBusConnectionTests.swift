@@ -231,7 +231,7 @@ struct DBusConnectionTests {
     let (bus, _, service) = try await pair()
     defer { bus.stop() }
     let jobs = Diary<@Sendable () -> Void>()
-    let runner = Task { while !Task.isCancelled { try await jobs.next()() } }
+    let runner = Task { while let job = await jobs.next(1).first { job() } }
     defer { runner.cancel() }
     let client = try await DBusConnection.open(.address(bus.address)) { jobs.add($0) }
     let diary = Diary<Int>()
