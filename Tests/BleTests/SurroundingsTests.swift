@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ble
@@ -28,15 +29,13 @@ import Testing
 
   @Test(
     "A verb that looks for devices ends at once, with the offers",
-    .enabled(
-      if: ProcessInfo.processInfo.environment["COREBLUETOOTH_WORLD"] == nil
-        && ProcessInfo.processInfo.environment["COREBLUETOOTH_ADAPTER"] == nil))
-  func ends() throws {
-    for words in [["scan"], ["read", "strap", "2A37"], ["inspect", "strap"]] {
-      var command = try Ble.parseAsRoot(words)
-      let failure = #expect(throws: Failure.self) { try command.run() }
-      #expect(failure?.status == ExitStatus.noAdapter)
-      #expect(failure?.lines.last?.contains("gym") == true)
-    }
+    arguments: ["scan", "read strap 2A37", "inspect strap"])
+  func ends(words: String) async throws {
+    let ending = try await Program.run(
+      "ble", words.split(separator: " ").map(String.init),
+      environment: ["COREBLUETOOTH_ADAPTER": "", "COREBLUETOOTH_WORLD": ""])
+    #expect(ending.status == ExitStatus.noAdapter)
+    #expect(ending.errors.hasPrefix("ble: no adapter is named"))
+    #expect(ending.errors.split(separator: "\n").last?.contains("gym") == true)
   }
 }
