@@ -1,7 +1,6 @@
 """`ble lockstep`: two programs on Bumble in virtual time, whose captures are the same in each run."""
 
 import hashlib
-import re
 import sys
 
 import pytest
@@ -46,7 +45,6 @@ async def test_another_seed_has_another_capture(tmp_path):
     assert (tmp_path / "1.pcapng").read_bytes() != (tmp_path / "2.pcapng").read_bytes()
 
 
-async def test_an_hour_of_a_connection_is_at_least_a_hundred_times_faster_than_the_air(tmp_path):
-    lockstep = await run(tmp_path / "hour.pcapng", 3600)
-    figures = next(line for line in lockstep.problems.all if line and "times real time" in line)
-    assert int(re.search(r"\((\d+) times", figures)[1]) >= 100, figures
+async def test_ten_minutes_of_a_connection_keep_every_notification(tmp_path):
+    lockstep = await run(tmp_path / "long.pcapng", 600)
+    assert any(line and line.startswith("rates 600 after 600.0") for line in lockstep.output.all)
