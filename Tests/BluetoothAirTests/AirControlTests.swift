@@ -163,7 +163,13 @@ import Testing
   @Test("When descriptors run out, hosts are refused and the control socket still answers")
   func shortOfDescriptors() async {
     await #expect(processExitsWith: .success) {
-      var limit = rlimit(rlim_cur: 100, rlim_max: 100)
+      // Beside other tests, this process inherits descriptors of theirs.
+      var (most, free): (rlim_t, Int) = (3, 0)
+      while free < 95 {
+        if fcntl(CInt(most), F_GETFD) < 0 { free += 1 }
+        most += 1
+      }
+      var limit = rlimit(rlim_cur: most, rlim_max: most)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       let air = try ServerFixture()
       let path = "/tmp/control-\(UUID().uuidString)"
