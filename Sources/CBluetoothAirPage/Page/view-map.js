@@ -44,15 +44,16 @@ export function mapView(air) {
     air.select(name);
     map.change();
   });
-  const card = deviceCard(air, move);
+  const card = deviceCard(air, move, map.placeOf);
   const tools = mapTools(map);
   const ends = [];
 
   let sent = 0;
-  async function move(name, x, y, isLast) {
+  /** Moves a device. The map and the card show the new place at once, and the next move begins there. */
+  async function move(name, x, y, isLast, z) {
     const device = store.devices.get(name);
     if (!device) return;
-    const position = [round(x), round(y), device.position[2] ?? 0];
+    const position = [round(x), round(y), round(z ?? map.placeOf(device)[2] ?? 0)];
     map.held.set(name, position);
     map.change();
     card.showPlace(position);
@@ -64,6 +65,7 @@ export function mapView(air) {
       if (answer) store.devices.get(name) && (store.devices.get(name).position = position);
       map.held.delete(name);
       map.change();
+      card.show();
     }
     if (answer && isLast) announce(`${name} is at ${place(position)}${linkText(store, name)}`);
   }
@@ -225,7 +227,7 @@ function deviceList(air, choose) {
 }
 
 /** The selected device: its place as numbers, its switches, the way to everything else. */
-function deviceCard(air, move) {
+function deviceCard(air, move, placeOf) {
   const { store } = air;
   const name = foreign("");
   const tag = stateTag();
@@ -251,16 +253,16 @@ function deviceCard(air, move) {
     return item;
   });
 
-  async function place() {
-    const position = axes.map((input) => input.valueAsNumber);
-    if (position.some((value) => !Number.isFinite(value))) return;
-    const answer = await air.request({ verb: "move", device: air.selected, position });
-    if (answer) announce(`${air.selected} is at ${position.join(", ")} metres`);
+  function place() {
+    const [x, y, z] = axes.map((input) => input.valueAsNumber);
+    if ([x, y, z].every(Number.isFinite)) move(air.selected, x, y, true, z);
   }
   const nudge = (picture, label, dx, dy) => h("button", {
     type: "button", class: "square small", "aria-label": label, title: label, onclick: () => {
       const device = store.devices.get(air.selected);
-      if (device) move(device.name, device.position[0] + dx, device.position[1] + dy, true);
+      if (!device) return;
+      const [x, y] = placeOf(device);
+      move(device.name, x + dx, y + dy, true);
     },
   }, icon(picture));
   const places = h("fieldset", { class: "stack tight", disabled: !store.has("move") },
@@ -289,7 +291,7 @@ function deviceCard(air, move) {
     if (!device) return;
     setText(name, visible(device.name));
     tag.show(device.state);
-    showPlace(device.position);
+    showPlace(placeOf(device));
     radioRow.hidden = !store.has("radio");
     radio.set(device.radio !== false);
     powerRow.hidden = !store.has("power") || device.power === undefined;
