@@ -24,7 +24,7 @@
 //   interval) is assumed to wait for something outside the air. The wall clock starts again at each such slice.
 // - The loop executes commands of the control socket between two events.
 // - The fields of world files are described once (`WorldFields.swift`, `AccessoryFields.swift` and their neighbours):
-//   reader, schema and tables follow from that.
+//   reader, schema and the lists of the page follow from that.
 //
 // Where to begin: this file, then `HostTable.swift` and `ExternalHostDevice.swift` for hosts, `EventLoopExecutor.swift`
 // for time; `WorldReader.swift` for files; `ControlService.swift` for the control socket; `AirPage.swift` for the page.

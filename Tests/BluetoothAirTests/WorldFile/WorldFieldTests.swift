@@ -188,18 +188,18 @@ struct WorldFieldTests {
     }
   }
 
-  @Test("The tables in Documentation agree with the reader")
-  func committedTables() throws {
+  @Test("The lists in Documentation agree with the reader")
+  func committedLists() throws {
     let path = "Documentation/World-files.md"
     let (start, end) = ("<!-- fields -->\n", "<!-- end of fields -->")
     var text = try WorkingCopy.text(path)
     let first = try #require(text.range(of: start))
     let last = try #require(text.range(of: end))
     if Self.rewrites {
-      text.replaceSubrange(first.upperBound..<last.lowerBound, with: "\n" + FieldTables.text + "\n")
+      text.replaceSubrange(first.upperBound..<last.lowerBound, with: "\n" + FieldLists.text + "\n")
       try text.write(to: WorkingCopy.url(path), atomically: true, encoding: .utf8)
     }
-    #expect(text.contains(start + "\n" + FieldTables.text + "\n" + end))
+    #expect(text.contains(start + "\n" + FieldLists.text + "\n" + end))
   }
 
   @Test("The examples fit the schema", arguments: ExampleWorlds.names)

@@ -1,4 +1,4 @@
-// The fields of world files. The reader rejects all other fields; the JSON Schema and the tables of
+// The fields of world files. The reader rejects all other fields; the JSON Schema and the lists of
 // Documentation/World-files.md are generated from these descriptions.
 
 /// Ranges that several fields share.
