@@ -24,9 +24,9 @@ extension ControlService {
     }
     let result = world.inspect { engine -> (time: Double, isFound: Bool)? in
       guard runner.speed == 0 else { return nil }
-      let watch = StepWatch(device?.radio, next: engine.recorder)
-      engine.recorder = watch
-      defer { engine.recorder = watch.next }
+      let watch = StepWatch(device?.radio)
+      watch.attach(to: engine)
+      defer { watch.detach(from: engine) }
       let limit = engine.now + Self.longestStep
       while !watch.isFound, engine.step(until: limit) {}
       return (engine.now.sinceZero.duration.seconds, watch.isFound)
@@ -62,19 +62,16 @@ extension ControlService {
   }
 }
 
-/// Notices the next packet of a device, and passes all packets on. Confined to the world.
-private final class StepWatch: AirObserver {
+/// Notices the next packet of a device. Confined to the world.
+private final class StepWatch: ChainedRecorder, @unchecked Sendable {
   private let radio: RadioID?
-  let next: (any AirObserver)?
   private(set) var isFound = false
 
   /// - Parameter radio: the device; nil: all devices.
-  init(_ radio: RadioID?, next: (any AirObserver)?) { (self.radio, self.next) = (radio, next) }
+  init(_ radio: RadioID?) { self.radio = radio }
 
-  func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
+  override func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
     if radio == nil || record.radio == radio || receptions.contains(where: { $0.radio == radio }) { isFound = true }
-    next?.transmissionEnded(record, receptions: receptions)
+    super.transmissionEnded(record, receptions: receptions)
   }
-
-  func observationEnds(during record: TransmissionRecord) { next?.observationEnds(during: record) }
 }

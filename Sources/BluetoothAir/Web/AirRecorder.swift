@@ -5,7 +5,7 @@ import BluetoothWire
 ///
 /// A packet costs a few copies into arrays that are there already: the work on its content belongs to the page's
 /// thread. The octets are copied because the memory of packets belongs to the world's thread.
-final class AirRecorder: AirObserver, @unchecked Sendable {
+final class AirRecorder: ChainedRecorder, @unchecked Sendable {
   /// A transmission.
   struct Packet: Sendable {
     var number: UInt64
@@ -48,21 +48,10 @@ final class AirRecorder: AirObserver, @unchecked Sendable {
 
   // Unchecked: confined to the world.
   @exclusivity(unchecked) private var batch = Batch()
-  /// The recorder that the world had before; nil: none.
-  @exclusivity(unchecked) private var next: (any AirObserver)?
-
-  /// Starts to record, beside the world's other recorder. No effect if it records.
-  func attach(to engine: WorldEngine) {
-    engine.bound.check()
-    guard engine.recorder !== self else { return }
-    next = engine.recorder
-    engine.recorder = self
-  }
 
   /// Stops, and forgets what has been recorded.
-  func detach(from engine: WorldEngine) {
-    if engine.recorder === self { engine.recorder = next }
-    next = nil
+  override func detach(from engine: WorldEngine) {
+    super.detach(from: engine)
     batch = Batch()
   }
 
@@ -77,8 +66,8 @@ final class AirRecorder: AirObserver, @unchecked Sendable {
     return batch
   }
 
-  func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
-    next?.transmissionEnded(record, receptions: receptions)
+  override func transmissionEnded(_ record: TransmissionRecord, receptions: [Reception]) {
+    super.transmissionEnded(record, receptions: receptions)
     guard batch.packets.count < Self.limit else {
       batch.omitted += 1
       return
@@ -103,8 +92,6 @@ final class AirRecorder: AirObserver, @unchecked Sendable {
     octets.withUnsafeBytes { batch.octets.append(contentsOf: $0) }
     return start..<batch.octets.count
   }
-
-  func observationEnds(during record: TransmissionRecord) { next?.observationEnds(during: record) }
 }
 
 extension AirRecorder.Batch {

@@ -154,6 +154,24 @@ import Testing
     }
   }
 
+  @Test("A long step during which the page collects its state disturbs no later packet")
+  func longStep() async throws {
+    let devices = (0..<60).map { "{name: d\($0), accessory: battery}" }.joined(separator: ", ")
+    try await withPage("devices: [\(devices)]") { _, page in
+      let viewer = try page.viewer()
+      try viewer.request(#""verb":"power","device":"d0","on":false"#)
+      try viewer.request(#""verb":"speed","speed":0"#)
+      _ = try viewer.message("tick") { $0["paused"].flag == true }
+      for _ in 0..<3 {
+        let answer = try viewer.ask(#""request":{"verb":"step","device":"d0"}"#)
+        #expect(answer["error"].text == "no packet within 10 s of radio time")
+        try viewer.request(#""verb":"step""#)
+      }
+      try viewer.request(#""verb":"speed","speed":1"#)
+      _ = try viewer.message("tick") { $0["paused"].flag == false && $0["packets"].isThere }
+    }
+  }
+
   @Test(
     "A message that can't be carried out is answered with the reason",
     arguments: [
