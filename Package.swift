@@ -292,8 +292,8 @@ let package = Package(
     .executableTarget(
       name: "interop-app",
       dependencies: [
-        "BluetoothAir", "BluetoothLab", "CoreBluetoothProfiles", "CoreBluetoothExtras", "CoreBluetooth",
-        "BluetoothTransport", "BluetoothProfiles",
+        "CoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "CoreBluetoothProfiles", "CoreBluetoothExtras",
+        "CoreBluetooth", "BluetoothTransport", "BluetoothProfiles",
       ],
       path: "Interop/App",
       swiftSettings: settings),
@@ -469,8 +469,8 @@ let package = Package(
       name: "BluetoothAirTests",
       dependencies: [
         "Requirements",
-        "TestSupport", "BluetoothAir", "BluetoothLab", "BluetoothTransport", "BluetoothProfiles", "BluetoothWire",
-        "CoreBluetooth",
+        "TestSupport", "CoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "BluetoothTransport",
+        "BluetoothProfiles", "BluetoothWire", "CoreBluetooth",
       ] + nio,
       swiftSettings: settings),
     .testTarget(

@@ -5,7 +5,8 @@ import CoreBluetooth
 // until its standard input ends, and executes the input's lines unless the input is a terminal. `profile` prints what the
 // typed client of a standard profile gets from a server, `consumer` what it gets from the notification service of a phone
 // that connects to it. COREBLUETOOTH_ADAPTER selects the controller. `accessory` is an air with an accessory of this
-// package, or a phone that serves its notifications, for foreign hosts.
+// package, or a phone that serves its notifications, for foreign hosts. `world` is a test that stops and shows its world
+// in virtual time on a page.
 
 let arguments = CommandLine.arguments.dropFirst()
 let delegate: NSObject
@@ -47,8 +48,12 @@ case "accessory":
   }
   try air.run()
   exit(0)
+case "world":
+  try ServedWorld().show()
+  exit(0)
 default:
-  let usage = "central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE | consumer | accessory KIND"
+  let usage =
+    "central | channel [PSM] | watch | peripheral [NAME] | profile PROFILE | consumer | accessory KIND | world"
   try? FileHandle.standardError.write(contentsOf: Data("usage: interop-app \(usage)\n".utf8))
   exit(64)
 }

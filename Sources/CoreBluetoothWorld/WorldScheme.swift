@@ -13,7 +13,8 @@
 // `WorldFile`, and BluetoothLab's world behind it.
 //
 // Invariants:
-// - The module has no interface: nothing is public.
+// - What is public is for tests: a recording from a file, and the page of a world (`WorldPage.swift`). Programs that join
+//   a world need none of it.
 // - There is one reader of world files, BluetoothAir's; this module adds no rule.
 // - The world lives as long as the process, because an adapter does not retain its world.
 // - `register` only stores a scheme. Nothing else may happen before `main`.

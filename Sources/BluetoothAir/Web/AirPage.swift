@@ -215,18 +215,6 @@ package final class AirPage: Sendable {
   }
 }
 
-extension World {
-  /// Serves a page that shows this world, on the loopback.
-  ///
-  /// - Parameter port: the port; 0: the system chooses one. `AirPage.url` has it.
-  /// - Throws: `AirError` if the port can't be used.
-  package func serve(on port: Int = 0) throws -> AirPage {
-    var options = PageOptions()
-    (options.port, options.program) = (port, "world")
-    return try AirPage(of: self, options)
-  }
-}
-
 extension PageAccess {
   fileprivate func decide(_ head: HTTPRequestHead, needsOrigin: Bool) -> Decision {
     decide(

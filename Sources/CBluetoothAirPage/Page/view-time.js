@@ -21,6 +21,8 @@ export function timeView(air) {
     "aria-label": "Speed, radio seconds per second",
     oninput: () => setText(shown, `${short(value())} ×`), onchange: () => set(value()),
   });
+  // A browser may give a slider a value before it knows the limits.
+  speed.value = String(Math.log10(store.lastSpeed ?? 1));
   const value = () => Number((10 ** speed.valueAsNumber).toPrecision(2));
   const set = (speed) => {
     store.lastSpeed = speed;
@@ -48,11 +50,13 @@ export function timeView(air) {
   const until = choice("Until", [["", "the time is over"], ["link", "it has a link"], ["noLink", "it has no link"]],
     { id: "run-until" });
   const run = h("button", { type: "button", class: "primary", id: "run", onclick: runFor }, icon("play"), "Run");
+  const leave = h("button", { type: "button", id: "run-leave", onclick: () => air.request({ verb: "stop" }) },
+    "Let the program go on");
   const result = h("output", { class: "quiet", id: "run-result" });
   const runPanel = panel("Run", [], h("div", { class: "body stack" },
     h("p", { class: "quiet" }, "A virtual world stands still until it runs, as fast as the machine allows."),
     h("div", { class: "row end" }, field("For at most, in seconds", seconds), field("Until", until),
-      field("Device", runDevice), run), result));
+      field("Device", runDevice), run, leave), result));
   runPanel.hidden = !store.has("run");
 
   async function runFor() {

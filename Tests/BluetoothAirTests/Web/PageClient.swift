@@ -238,7 +238,7 @@ func withPage(
   of world: World, _ body: @escaping @Sendable (AirPage, PageUnderTest) throws -> Void
 ) async throws {
   try await onOwnThread {
-    let page = try world.serve(on: 0)
+    let page = try AirPage(of: world, PageOptions())
     defer { page.close() }
     try body(page, try PageUnderTest(page.url))
   }

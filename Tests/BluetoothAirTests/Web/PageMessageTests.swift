@@ -1,5 +1,6 @@
 import BluetoothAir
 import BluetoothLab
+import CoreBluetoothWorld
 import Foundation
 import TestSupport
 import Testing
@@ -319,6 +320,32 @@ import Testing
       isOver.wait()
       #expect(world.now > .seconds(10))
       #expect(try viewer.ask(#""request":{"verb":"run","seconds":1}"#)["error"].isThere)
+    }
+  }
+}
+
+/// The page of a program's own world, by the public interface.
+@Suite(.timeLimit(.minutes(5))) struct WorldPageTests {
+  @Test("A test serves its world, a viewer runs it and lets the test go on, and the page ends with `close`")
+  func served() async throws {
+    let world = World(seed: 1)
+    world.add(HeartRateSensor(), named: "strap")
+    try await onOwnThread {
+      let page = try world.serve()
+      // Only the other thread uses it.
+      nonisolated(unsafe) let viewer = try PageUnderTest(page.url).viewer()
+      Thread.detachNewThread {
+        // It comes when the world is served.
+        _ = try? viewer.message("world")
+        _ = try? viewer.request(#""verb":"run","seconds":2.5"#)
+        _ = try? viewer.request(#""verb":"stop""#)
+      }
+      page.run()
+      #expect(world.now >= .seconds(2.5))
+      let port = try PageUnderTest(page.url).port
+      #expect(throws: WorldPage.Failure.self) { try world.serve(on: Int(port)) }
+      page.close()
+      #expect(throws: (any Error).self) { try PageUnderTest(page.url).viewer() }
     }
   }
 }
