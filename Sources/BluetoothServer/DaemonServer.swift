@@ -54,7 +54,7 @@ package final class DaemonServer: Sendable {
   private let group: MultiThreadedEventLoopGroup
   /// True if the thread ends with the server.
   private let ownsGroup: Bool
-  private let clients: ServerClients
+  let clients: ServerClients
   private let storeTime: TimeAmount
   private let listeners = NIOLockedValueBox<[Listener]>([])
   private let isStopped = NIOLockedValueBox(false)

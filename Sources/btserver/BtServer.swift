@@ -225,7 +225,7 @@ struct BtServer: ParsableCommand {
     var page: AirPage?
     if !interrupt.hasOccurred {
       try announce(server, setup, sockets)
-      page = try openPage(setup, maker.world, hasSocket: sockets.isEmpty, server)
+      page = try openPage(setup, maker.world, server)
       ServiceManager.notify("READY=1")
     }
     end.wait()
@@ -252,12 +252,10 @@ struct BtServer: ParsableCommand {
   }
 
   /// Serves the page, and tells its URL; nil: none is wanted.
-  ///
-  /// - Parameter hasSocket: true if the server has a socket at its path, by which the page asks for the apps.
-  private func openPage(_ setup: Setup, _ world: World?, hasSocket: Bool, _ server: DaemonServer) throws -> AirPage? {
+  private func openPage(_ setup: Setup, _ world: World?, _ server: DaemonServer) throws -> AirPage? {
     guard let options = setup.page else { return nil }
     do {
-      let page = try AirPage(of: world, apps: hasSocket ? ServerPage(socket: socket).apps : nil, options)
+      let page = try AirPage(of: world, apps: ServerPage(server: server).apps, options)
       tell("page at \(page.url)")
       return page
     } catch {

@@ -37,7 +37,10 @@ struct PageCommands: Sendable {
       done(.object([("type", .text("answer")), ("id", .whole(id)), ("packet", details)]))
     case .app(let command):
       guard let apps else { return done(Self.answer(to: id, error: "this program serves no apps")) }
-      apps.perform(command.action, command.name) { done(Self.answer(to: id, error: $0)) }
+      apps.perform(command.action, command.name) { [feed] failure in
+        done(Self.answer(to: id, error: failure))
+        feed.gate.execute { feed.readApps() }
+      }
     }
   }
 

@@ -143,16 +143,16 @@ final class PageFeed: @unchecked Sendable {
 
   // MARK: Apps
 
-  private func readApps() {
+  /// Asks for the apps: now and then, and after each command for one.
+  func readApps() {
     guard let apps, !isReadingApps else { return }
     isReadingApps = true
     let gate = gate
     apps.read { [weak self] state in gate.execute { [weak self] in self?.take(apps: state) } }
   }
 
-  private func take(apps state: JSONText?) {
+  private func take(apps state: JSONText) {
     isReadingApps = false
-    guard let state else { return }
     let line = state.line
     guard line != appState?.line else { return }
     appState = (state, line)

@@ -60,7 +60,7 @@ final class ServerApps: @unchecked Sendable {
   var socketPath: String?
   let limits: ServerLimits
   let metrics = ServerMetrics()
-  private let adapters: [ServedAdapter]
+  let adapters: [ServedAdapter]
   private var apps: [ServedApp] = []
   /// The lives of the apps in `apps`, by name.
   private var lives: [String: AppLife] = [:]
@@ -78,7 +78,7 @@ final class ServerApps: @unchecked Sendable {
   private var unreadyCount = 0
   /// The work that waits until all adapters are ready.
   private var waiting: [() -> Void] = []
-  private var alerts: [AlertDescription] = []
+  private(set) var alerts: [AlertDescription] = []
   private var alertCount: UInt64 = 0
   /// The connections that get each new alert.
   private var followers: [ObjectIdentifier: ServerConnection] = [:]
@@ -413,13 +413,19 @@ final class ServerApps: @unchecked Sendable {
   /// Calls `answer` with the uses of the peers that have a name, an address or, for an app, an identifier. If there are no
   /// uses, these are the known peers, without a link and without apps.
   func explain(_ text: String, on served: ServedAdapter, _ answer: @escaping ([PeerUsage]) -> Void) {
-    guard let host = served.host else { return answer([]) }
-    questionCount += 1
-    questions[questionCount] = { [self] usages in
+    readUses(on: served) { [self] usages in
       let found = find(text, usages, on: served)
       guard found.isEmpty, let identifier = formerIdentifier(text, on: served) else { return answer(found) }
       answer(find(identifier.digits, usages, on: served))
     }
+  }
+
+  /// Calls `answer` with the uses of the peers that have a link or for which an app waits.
+  func readUses(on served: ServedAdapter, _ answer: @escaping ([PeerUsage]) -> Void) {
+    gate.check()
+    guard let host = served.host else { return answer([]) }
+    questionCount += 1
+    questions[questionCount] = answer
     host.send(.reportLinks(questionCount))
   }
 

@@ -17,11 +17,11 @@ import { timeView } from "./view-time.js";
 
 /** The views: name in the address, name for people, icon, the function that makes it, and the feature that it needs. */
 const VIEWS = [
-  ["map", "Map", "map", mapView],
-  ["device", "Device", "device", deviceView],
-  ["air", "Air", "air", airView],
+  ["map", "Map", "map", mapView, "links"],
+  ["device", "Device", "device", deviceView, "links"],
+  ["air", "Air", "air", airView, "packets"],
   ["faults", "Faults", "fault", faultsView, "fault"],
-  ["time", "Time", "time", timeView],
+  ["time", "Time", "time", timeView, "links"],
   ["apps", "Apps", "apps", appsView, "apps"],
 ];
 
@@ -71,7 +71,7 @@ let shown = null;
 
 function route() {
   const [, name, detail] = location.hash.match(/^#([a-z]+)(?:\/(.*))?$/) ?? [];
-  const view = available().find((one) => one[0] === name) ?? VIEWS[0];
+  const view = available().find((one) => one[0] === name) ?? available()[0] ?? VIEWS[0];
   let argument = null;
   try {
     argument = detail ? decodeURIComponent(detail) : null;
@@ -81,7 +81,7 @@ function route() {
   return { view, argument };
 }
 
-const available = () => VIEWS.filter((view) => !view[4] || store.has(view[4]));
+const available = () => VIEWS.filter((view) => store.has(view[4]));
 
 /** Shows the view of the address. The view's function returns `{element, close, show}`. */
 function show() {

@@ -71,6 +71,7 @@ export function startTransport(container, air) {
   };
   store.on("tick", show);
   store.on("world", () => {
+    time.hidden = !store.has("links");
     pause.hidden = !store.has("pause");
     forward.hidden = !store.has("step");
     speed.hidden = !store.has("speed");

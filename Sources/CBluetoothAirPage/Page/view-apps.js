@@ -12,7 +12,14 @@ const COMMANDS = [
   ["allow", "Allow", (app) => app.permission !== "allowed"],
   ["deny", "Deny", (app) => app.permission !== "denied"],
 ];
-const TAGS = { foreground: "good", background: "accent", suspended: "warn", allowed: "good", denied: "bad" };
+const TAGS = { foreground: "good", background: "accent", suspended: "warn", allowed: "good", denied: "bad",
+  linked: "good", waiting: "accent", ending: "warn" };
+
+/** Who uses a link: the apps that have connected, and those whose services the device uses. */
+function holdersOf({ apps = [], served = [] }) {
+  const texts = [...new Set(apps), ...served.filter((app) => !apps.includes(app)).map((app) => `${app} serves it`)];
+  return texts.join(", ") || "the device itself";
+}
 
 export function appsView(air) {
   const { store } = air;
@@ -36,7 +43,8 @@ export function appsView(air) {
   const noHolds = h("p", { class: "empty" }, "No app holds a link.");
   const updateHolds = listIn(holds, (hold) => JSON.stringify(hold), (hold) => h("li", { class: "row spread" },
     h("span", {}, foreign(hold.peer ?? hold.address), " ", h("code", {}, visible(hold.address ?? ""))),
-    h("span", { class: "row tight" }, tag(hold.linked ? "linked" : "waiting"), foreign((hold.apps ?? []).join(", ")))));
+    h("span", { class: "row tight" }, tag(hold.ending ? "ending" : hold.linked ? "linked" : "waiting"),
+      foreign(holdersOf(hold)))));
   const alerts = h("ol", { class: "log" });
   const noAlerts = h("p", { class: "empty" }, "No alerts.");
   const updateAlerts = listIn(alerts, (alert) => alert.number, (alert) => h("li", {},

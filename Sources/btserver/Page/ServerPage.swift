@@ -1,64 +1,44 @@
 import BluetoothAir
 import BluetoothDaemon
 import BluetoothDaemonProtocol
-import Dispatch
+import BluetoothServer
 
 /// The apps of a server for its page: what `ble apps`, `ble alerts` and `ble why` show, and what `ble apps` and
-/// `ble settings` change. It asks the server by its socket, as those commands do.
+/// `ble settings` change.
 struct ServerPage {
   /// The maximum number of alerts that the page gets.
   private static let maximumAlerts = 50
 
-  private let path: String
-  private let queue = DispatchQueue(label: "page of the server")
-
-  /// - Parameter path: the path of the server's socket.
-  init(socket path: String) { self.path = path }
+  let server: DaemonServer
 
   var apps: PageApps {
-    let (path, queue) = (path, queue)
+    let server = server
     return PageApps(
-      read: { answer in queue.async { answer(Self.state(of: ServerQuestion(to: Self.server(path)))) } },
+      read: { answer in server.readOverview { answer(Self.text(of: $0)) } },
       perform: { action, name, done in
-        queue.async {
-          do {
-            try ServerQuestion(to: Self.server(path)).perform(Self.message(action, name))
-            done(nil)
-          } catch {
-            done("\(error)")
-          }
+        switch action {
+        case .background: server.perform(.background, on: name, done)
+        case .foreground: server.perform(.foreground, on: name, done)
+        case .suspend: server.perform(.suspend, on: name, done)
+        case .quit: server.perform(.quit, on: name, done)
+        case .allow: server.setPermission(true, of: name, done)
+        case .deny: server.setPermission(false, of: name, done)
         }
       })
   }
 
-  private static func server(_ path: String) -> ServerSpecifier { ServerSpecifier(.unix(path: path)) }
-
-  private static func message(_ action: PageApps.Action, _ name: String) -> AppMessage {
-    switch action {
-    case .background: .controlApp(name, .background)
-    case .foreground: .controlApp(name, .foreground)
-    case .suspend: .controlApp(name, .suspend)
-    case .quit: .controlApp(name, .quit)
-    case .allow: .setPermission(app: name, true)
-    case .deny: .setPermission(app: name, false)
-    }
+  private static func text(of overview: ServerOverview) -> JSONText {
+    .object([
+      ("apps", .list(overview.apps.map(text(of:)))),
+      ("holds", .list(overview.uses.map { text(of: $0.use, on: $0.adapter) })),
+      ("alerts", .list(overview.alerts.suffix(maximumAlerts).map(text(of:)))),
+    ])
   }
 
-  /// Returns the apps and alerts; nil: the server does not answer.
-  private static func state(of server: ServerQuestion) -> JSONText? {
-    guard let apps = try? server.apps(), let alerts = try? server.alerts() else { return nil }
-    return .object([
-      ("apps", .list(apps.map(text(of:)))),
-      (
-        "alerts",
-        .list(
-          alerts.suffix(maximumAlerts).map { alert in
-            .object([
-              ("number", .number("\(alert.number)")), ("time", .number("\(alert.time / 1_000)")),
-              ("app", .text(alert.app)), ("text", .text(alert.text)),
-            ])
-          })
-      ),
+  private static func text(of alert: AlertDescription) -> JSONText {
+    .object([
+      ("number", .number("\(alert.number)")), ("time", .number("\(alert.time / 1_000)")),
+      ("app", .text(alert.app)), ("text", .text(alert.text)),
     ])
   }
 
@@ -71,6 +51,20 @@ struct ServerPage {
     if let question = app.question { fields.append(("question", .text(question))) }
     return .object(fields)
   }
+
+  /// Returns the apps that hold the link to a peer, wait for it, or serve the peer.
+  private static func text(of use: PeerUsage, on adapter: String) -> JSONText {
+    var fields: [(String, JSONText)] = [
+      ("adapter", .text(adapter)), ("address", .text(String("\(use.address)".prefix { $0 != " " }))),
+      ("linked", .flag(use.isLinked)), ("ending", .flag(use.isEnding)),
+      ("apps", .list(use.users.map { .text(name(of: $0.app)) })),
+      ("served", .list(use.served.map { .text(name(of: $0.app)) })),
+    ]
+    if let name = use.name { fields.append(("peer", .text(name))) }
+    return .object(fields)
+  }
+
+  private static func name(of app: String?) -> String { app ?? "a program that is no app" }
 
   private static func permission(_ access: AppAccess) -> String {
     switch access {
