@@ -213,9 +213,10 @@ async def start(request: pytest.FixtureRequest, tmp_path_factory) -> Callable[..
         name: str, *arguments: object, endpoint: str = "", terminal: Terminal | None = None, **environment: str
     ) -> Program:
         environment = {
-            "COREBLUETOOTH_ADAPTER": f"tcp:{endpoint or air.endpoint}", "COREBLUETOOTH_PROMPTS": "accept",
-            "COREBLUETOOTH_BONDS": str(tmp_path_factory.mktemp("bonds")), **environment,
+            "COREBLUETOOTH_PROMPTS": "accept", "COREBLUETOOTH_BONDS": str(tmp_path_factory.mktemp("bonds")), **environment,
         }  # fmt: skip
+        if endpoint or air:
+            environment.setdefault("COREBLUETOOTH_ADAPTER", f"tcp:{endpoint or air.endpoint}")
         running.append(
             await Program.start(programs.built(name), *arguments, environment=environment, terminal=terminal))
         return running[-1]

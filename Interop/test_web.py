@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from support.airs import BleAir
 from support.browser import Page
 from support.programs import REPOSITORY
 from support.waiting import PATIENCE
+from support.window import SIZES, Window, page_of
 
-SIZES = {"desktop": (1440, 900), "tablet": (820, 1180), "phone": (390, 844)}
 VIEWS = ("map", "device/strap-cyclist", "air", "air/channels", "air/log", "faults", "time")
 
 # A name that would be a script, turns the direction of the text, rings the bell and ends a line.
@@ -28,11 +29,12 @@ PLAN = (
     "zwAE/wEHAAH/4iOeWQAAAABJRU5ErkJggg==")
 
 
-class Window:
+class AirWindow(Window):
     """A page of an air, and the air's control socket."""
 
     def __init__(self, air: BleAir, page: Page, address: str) -> None:
-        self.air, self.page, self.address = air, page, address
+        super().__init__(page, address)
+        self.air = air
 
     async def control(self, **request: object) -> dict:
         """The answer of the air's control socket."""
@@ -55,16 +57,6 @@ class Window:
     async def faults(self) -> list[dict]:
         return (await self.control(verb="faults"))["plan"]["faults"]
 
-    async def needs(self, feature: str) -> None:
-        """Skips the test if the server does not serve a feature; the page shows no control for it then."""
-        if feature not in (await self.page.value("document.documentElement.dataset.features")).split():
-            pytest.skip(f"the server does not serve {feature}")
-
-    async def show(self, view: str) -> None:
-        await self.page.value(f"location.hash = {json.dumps('#' + view)}")
-        name = view.split("/")[0]
-        await self.page.until(f"document.querySelector('main').dataset.view === {json.dumps(name)}")
-
     async def select(self, name: str) -> None:
         await self.show("map")
         await self.page.type("#find", name)
@@ -73,36 +65,22 @@ class Window:
         await self.page.click("button.device")
 
 
-def web_address(air: BleAir) -> str:
-    for line in air.program.output.all:
-        if line and (found := re.match(r"^page at (\S+)$", line)):
-            return found[1]
-    raise AssertionError(f"no page in {air.program.output.all}")
-
-
 @pytest_asyncio.fixture
 async def window(serve, chromium):
     """Opens the page of an air: `await window("--world", "gym")`."""
-    windows: list[Window] = []
+    windows: list[AirWindow] = []
 
-    async def open_one(*options: object, size: str = "desktop", **features: str) -> Window:
+    async def open_one(*options: object, size: str = "desktop", **features: str) -> AirWindow:
         air = await serve("--web", *(options or ("--world", "gym")))
-        await asyncio.wait_for(page_printed(air), PATIENCE)
-        address = web_address(air)
+        address = await page_of(air.program)
         page = await chromium.page(address, SIZES[size], **features)
-        await page.until("document.querySelector('#live')?.classList.contains('good') ?? false")
-        await page.until("document.querySelectorAll('button.device').length > 0")
-        windows.append(Window(air, page, address))
+        windows.append(AirWindow(air, page, address))
+        await windows[-1].devices()
         return windows[-1]
 
     yield open_one
     for one in windows:
         assert one.page.problems == [], "the page has broken a rule"
-
-
-async def page_printed(air: BleAir) -> None:
-    while not any(line and line.startswith("page at ") for line in air.program.output.all):
-        await asyncio.sleep(0.02)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -260,7 +238,6 @@ async def test_device_and_its_link(window, host):
 
 async def test_gatt_tree_read_and_subscribe(window):
     one = await window()
-    await one.needs("gatt")
     await one.show("device/strap-runner")
     await one.page.click("#gatt-open")
     await one.page.until("document.querySelectorAll('.characteristic').length > 3")
@@ -295,17 +272,31 @@ async def test_device_is_added(window):
 
 async def test_device_is_removed_and_the_world_saved(window):
     one = await window()
-    await one.needs("remove")
-    await one.needs("save")
     await one.show("device/shoe")
     await one.page.click("#save")
     await one.page.until("document.querySelector('#dialog-text')?.value.includes('shoe') ?? false")
     await one.page.click("dialog [aria-label='Close']")
     one.page.accept_dialogs()
     await one.page.click("#remove")
-    async with asyncio.timeout(PATIENCE):
-        while "shoe" in [device["name"] for device in (await one.control(verb="devices"))["devices"]]:
-            await asyncio.sleep(0.05)
+    await one.page.until("document.querySelector('main').dataset.view === 'map'")
+    assert "shoe" not in [device["name"] for device in (await one.control(verb="devices"))["devices"]]
+    assert "shoe" not in [device["name"] for device in (await one.control(verb="stats"))["statistics"]]
+    await one.page.until("![...document.querySelectorAll('button.device bdi')].some((one) => one.textContent === 'shoe')")
+    assert "shoe" not in (await one.control(verb="save"))["text"]
+    assert 'no device "shoe"' in (await one.control(verb="move", device="shoe", position=[1]))["error"]
+
+
+async def test_device_that_the_socket_removes_takes_its_link_along(window):
+    one = await window()
+    await one.show("device/strap-runner")
+    await one.page.click("#gatt-open")
+    await one.page.until("document.querySelectorAll('.characteristic').length > 3")
+    assert "the central of the page" in (await one.control(verb="remove", device="page"))["error"]
+    assert await one.control(verb="remove", device="strap-runner") == {}
+    await one.text("h1", "No such device")
+    # The page's central notices by its supervision timeout.
+    await one.show("device/page")
+    await one.text(".why", "page: Connection Timeout (0x08). In its last 5 s")
 
 
 # MARK: The air
@@ -362,22 +353,24 @@ async def test_pause_step_and_speed(window):
     one = await window()
     await one.page.click("#pause")
     await one.page.until("document.querySelector('#pause').getAttribute('aria-label') === 'Continue'")
-    time = (await one.control(verb="devices"))["time"]
+    paused = (await one.control(verb="devices"))["time"]
     await asyncio.sleep(0.3)
-    assert (await one.control(verb="devices"))["time"] == time
+    assert (await one.control(verb="devices"))["time"] == paused
     await one.page.click("#step")
     async with asyncio.timeout(PATIENCE):
-        while (after := (await one.control(verb="devices"))["time"]) == time:
+        while (after := (await one.control(verb="devices"))["time"]) == paused:
             await asyncio.sleep(0.05)
-    assert time < after < time + 1
+    assert paused < after < paused + 1
     await one.show("time")
     await one.page.click("#time-pause")
     await one.page.until("document.querySelector('#pause').getAttribute('aria-label') === 'Pause'")
     await one.page.click("[data-speed='10']")
     await one.page.until("document.querySelector('#speed').value === '10'")
-    begin = (await one.control(verb="devices"))["time"]
-    await asyncio.sleep(1)
-    assert (await one.control(verb="devices"))["time"] > begin + 3
+    start, begin = time.monotonic(), (await one.control(verb="devices"))["time"]
+    async with asyncio.timeout(PATIENCE):
+        while (after := (await one.control(verb="devices"))["time"]) < begin + 5:
+            await asyncio.sleep(0.05)
+    assert (after - begin) / (time.monotonic() - start) > 3
 
 
 # MARK: Faults
@@ -451,7 +444,6 @@ async def test_walk_finds_why_the_link_drops(window, tmp_path):
     world = tmp_path / "corridor.yaml"
     world.write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
     one = await window("--world", world, "--speed", 2)
-    await one.needs("gatt")
     await one.show("device/strap")
     await one.page.click("#gatt-open")
     await one.page.until("document.querySelectorAll('.characteristic').length > 3")
@@ -459,7 +451,7 @@ async def test_walk_finds_why_the_link_drops(window, tmp_path):
     await one.page.until("/^.(6|7)/.test(document.querySelector('.link .tag').textContent)")
     why = await one.page.until("document.querySelector('.why:not([hidden])')?.textContent ?? ''", 4 * PATIENCE)
     levels = re.search(r"level −(\d+) dBm to −(\d+) dBm, limit −90 dBm; (\d+) loss", why)
-    assert "No LL_TERMINATE_IND" in why and levels, why
+    assert why.startswith("Connection Timeout (0x08) at both ends") and levels, why
     assert int(levels[2]) > 88 and int(levels[2]) >= int(levels[1]) and int(levels[3]) > 10, why
     await one.show("map")
     assert await one.page.value("[...window.airMap.source.trails()].some((trail) => trail.length > 20)")

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,12 @@ KEYS = {
 def obstacle() -> str | None:
     """The reason why there is no browser here, or None."""
     return None if program() else f"none of {', '.join(PROGRAMS)} is installed"
+
+
+def has_font(name: str) -> bool:
+    """True if a font is installed. Without it, a browser takes another one."""
+    command = ("fc-list", name, "family")
+    return bool(shutil.which(command[0])) and bool(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def program() -> str | None:
@@ -166,18 +173,22 @@ class Page:
         return value
 
     async def place(self, selector: str) -> tuple[float, float]:
-        """The middle of an element, which is scrolled into the view. It has to be where a hand can reach it."""
-        await self.until(f"document.querySelector({json.dumps(selector)}) !== null")
-        script = f"""(() => {{
+        """The middle of an element, which is scrolled into the view. Waits until it stands still where a hand reaches it."""
+        x, y = await self.until(f"""(async () => {{
           const element = document.querySelector({json.dumps(selector)});
+          if (!element || element.disabled) return null;
           element.scrollIntoView({{block: "nearest"}});
-          const box = element.getBoundingClientRect();
-          const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
-          const top = document.elementFromPoint(x, y);
-          return [x, y, box.width > 0 && (top === element || element.contains(top) || top?.contains(element) || false)];
-        }})()"""
-        x, y, is_reachable = await self.value(script)
-        assert is_reachable, f"{selector} can't be reached at {x}, {y}"
+          const middle = () => {{
+            const box = element.getBoundingClientRect();
+            return box.width > 0 ? [box.left + box.width / 2, box.top + box.height / 2] : null;
+          }};
+          const before = middle();
+          await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+          const now = middle();
+          if (!before || !now || before[0] !== now[0] || before[1] !== now[1]) return null;
+          const top = document.elementFromPoint(...now);
+          return top === element || element.contains(top) || top?.contains(element) ? now : null;
+        }})()""")
         return x, y
 
     async def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:

@@ -15,6 +15,8 @@ from support.waiting import Events
 
 PAGE = REPOSITORY / "Sources" / "CBluetoothAirPage" / "Page"
 TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
+# The fonts of pictures, so that lines break at the same places everywhere. Debian: fonts-liberation.
+FONTS = ':root { --sans: "Liberation Sans"; --mono: "Liberation Mono"; }\n'
 FEATURES = ("move radio power speed pause step run add remove save fault stats packets packet capture channels links energy "
             "gatt apps").split()  # fmt: skip
 
@@ -120,7 +122,7 @@ class ScriptedAir:
             return connection.respond(404, "no such file")
         policy = (f"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self' "
                   f"ws://127.0.0.1:{self.port}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")  # fmt: skip
-        body = path.read_bytes()
+        body = path.read_bytes() + (FONTS.encode() if name == "views.css" else b"")
         return Response(200, "OK", Headers({
             "Content-Type": TYPES[path.suffix[1:]], "Content-Length": str(len(body)), "Content-Security-Policy": policy,
             "X-Content-Type-Options": "nosniff", "Connection": "close"}), body)  # fmt: skip
@@ -147,7 +149,7 @@ class ScriptedAir:
             details = {"octets": "d6be898e6003c4ffee", "fields": FIELDS}
             return answer | {"packet": packet(content["number"], "strap", "console", **details)}
         request = content.get("request", {})
-        if request.get("verb") == "faults" and "plan" in request:
+        if request.get("verb") == "faults" and "plan" in request and "error" not in self.answers["faults"]:
             return answer
         return answer | self.answers.get(request.get("verb", ""), {})
 
@@ -164,7 +166,9 @@ class ScriptedAir:
         for step in range(20):
             packets = [
                 packet(3 * step + 1, "bicycle", None), packet(3 * step + 2, "strap", "console"),
-                packet(3 * step + 3, "shoe", "console", outcome="corrupt" if step % 5 == 0 else "received")]  # fmt: skip
+                packet(3 * step + 3, "shoe", "console", outcome="corrupt" if step % 5 == 0 else "received",
+                       collided=step % 5 == 0)]  # fmt: skip
             await self.tick(
-                time=12.5 + step / 20, packets=packets, channels=[[37, 376, 1, 0], [(7 * step) % 37, 752, 2, step % 5 == 0]],
+                time=12.5 + step / 20, packets=packets,
+                channels=[[37, 376, 1, 0, 0], [(7 * step) % 37, 752, 2, step % 5 == 0, step % 5 == 0]],
                 airTime={"bicycle": 376, "strap": 376, "shoe": 376})  # fmt: skip

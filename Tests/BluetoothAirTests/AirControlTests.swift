@@ -57,6 +57,27 @@ import Testing
     }
   }
 
+  @Test("An accessory is removed, the controller of a host is not")
+  func removal() throws {
+    try withControl("devices: [{name: strap, accessory: battery}, {name: hall, accessory: battery}]") { air, path in
+      let host = try air.host()
+      var request = ControlRequest(.remove)
+      request.device = "strap"
+      _ = try ControlSocket.answer(to: request, at: path)
+      let devices = try #require(try ControlSocket.answer(to: ControlRequest(.devices), at: path).devices)
+      #expect(devices.map(\.name) == ["hall", "hci-1"])
+      for (name, reason) in [
+        ("strap", "no device \"strap\"; the devices are hall, hci-1"),
+        ("hci-1", "\"hci-1\" is the controller of a host: the host leaves by closing its connection"),
+      ] {
+        request.device = name
+        let error = #expect(throws: AirError.self) { try ControlSocket.answer(to: request, at: path) }
+        #expect(error?.description == reason)
+      }
+      withExtendedLifetime(host) {}
+    }
+  }
+
   @Test("The statistics of a device count the attempts to connect that failed")
   func failedAttempts() throws {
     try withControl(#"devices: [{name: strap, accessory: battery, address: "C0:FF:EE:00:00:02"}]"#) { air, path in

@@ -20,6 +20,8 @@ package struct ControlRequest: Codable, Sendable {
     case run
     /// Adds the device that `text` describes, an entry of `devices` in a world file.
     case add
+    /// Removes `device`, an accessory: its links end with their supervision timeouts.
+    case remove
     /// Returns the air as a world file.
     case save
     /// Connects the central of a page to `device`, and discovers its attributes. The following verbs are for pages, too.
@@ -97,7 +99,6 @@ package struct ControlRequest: Codable, Sendable {
     speed = try fields.decodeIfPresent(Double.self, forKey: .speed)
     seconds = try fields.decodeIfPresent(Double.self, forKey: .seconds)
     until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
-    until = try fields.decodeIfPresent(LinkCondition.self, forKey: .until)
     text = try fields.decodeIfPresent(String.self, forKey: .text)
     handle = try fields.decodeIfPresent(UInt16.self, forKey: .handle)
     value = try fields.decodeIfPresent(String.self, forKey: .value)
@@ -119,7 +120,7 @@ extension ControlRequest.Verb {
     case .step: [.device]
     case .run: [.seconds, .device, .until]
     case .add: [.text]
-    case .open, .close: [.device]
+    case .remove, .open, .close: [.device]
     case .read: [.device, .handle]
     case .write: [.device, .handle, .value, .response]
     case .subscribe: [.device, .handle, .on]

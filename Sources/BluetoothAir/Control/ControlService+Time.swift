@@ -1,6 +1,7 @@
 import BluetoothLab
 import BluetoothRadio
 import BluetoothWire
+import NIOCore
 
 // The time of an air, and its devices.
 
@@ -52,12 +53,28 @@ extension ControlService {
     hosts?.addedDevices.append(entry)
   }
 
+  /// Removes a device that has neither apps nor a host of another program.
+  func remove(_ request: ControlRequest) throws(AirError) -> EventLoopFuture<ControlAnswer> {
+    let device = try device(request)
+    let done = loop.makePromise(of: ControlAnswer.self)
+    // An operation and not a look at the world, so that a world in virtual time carries it out in a run, too.
+    device.world.requestQueue.perform { engine in
+      let role = DeviceRole(of: engine.device(device.radio))
+      if role == .accessory { device.world.remove(device.radio, from: engine) }
+      done.succeed(ControlAnswer(error: role.obstacleToRemoval.map { "\"\(device.name.printable)\" \($0)" }))
+    }
+    return done.futureResult
+  }
+
   /// Returns the air as a world file.
   var worldFile: String {
     get throws(AirError) {
       guard let hosts else { throw AirError("a program has made this world, not a world file") }
       let positions = Dictionary(devices.map { ($0.name, $0.position) }, uniquingKeysWith: { first, _ in first })
-      return (hosts.file ?? WorldFile()).text(adding: hosts.addedDevices, at: positions, with: world.faultPlan)
+      let (names, removed) = (world.deviceNames, world.removedDevices)
+      return (hosts.file ?? WorldFile()).text(
+        adding: hosts.addedDevices, without: Set(removed.map { names[$0.index] }), at: positions,
+        with: world.faultPlan)
     }
   }
 }

@@ -20,7 +20,12 @@ struct ControlService {
   func answer(_ request: ControlRequest) -> EventLoopFuture<ControlAnswer> {
     loop.preconditionInEventLoop()
     do throws(AirError) {
-      let answer = try request.verb == .capture ? setCapture(request) : loop.makeSucceededFuture(perform(request))
+      let answer =
+        switch request.verb {
+        case .capture: try setCapture(request)
+        case .remove: try remove(request)
+        default: try loop.makeSucceededFuture(perform(request))
+        }
       hosts?.runner.pump(runsAhead: false)
       return answer
     } catch {
@@ -54,20 +59,20 @@ struct ControlService {
         (answer.plan, answer.text) = (world.faultPlan, world.faultPlan.worldFile)
       }
     case .stop: stop()
-    case .capture: break
+    case .capture, .remove: break
     }
     return answer
   }
 
   func device(_ request: ControlRequest) throws(AirError) -> RadioDevice {
     guard let name = request.device else { throw AirError("device: missing field") }
-    let names = world.deviceNames
-    guard let index = names.firstIndex(of: name) else {
-      let others = names.prefix(8).map(\.printable).joined(separator: ", ")
+    let present = world.presentDevices
+    guard let device = present.first(where: { $0.name == name }) else {
+      let others = present.prefix(8).map(\.name.printable).joined(separator: ", ")
       throw AirError(
-        "no device \"\(name.printable)\"; \(names.isEmpty ? "the air has no devices" : "the devices are \(others)")")
+        "no device \"\(name.printable)\"; \(present.isEmpty ? "the air has no devices" : "the devices are \(others)")")
     }
-    return RadioDevice(name: name, radio: RadioID(index: index), world: world)
+    return RadioDevice(name: name, radio: device.radio, world: world)
   }
 
   private func position(_ request: ControlRequest) throws(AirError) -> Position {
@@ -122,26 +127,24 @@ struct ControlService {
   var devices: [ControlAnswer.Device] {
     let slots = hosts?.controllerSlots ?? []
     let places = Dictionary(slots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    let names = world.deviceNames
-    let states = world.inspect { engine in
+    let present = world.presentDevices
+    return world.inspect { engine in
       engine.settle()
-      return names.indices.map { index -> (address: DeviceAddress?, position: GridPosition, isMuted: Bool) in
-        let radio = RadioID(index: index)
-        let device = engine.device(radio) as? any WorldDevice
-        return (device?.identityAddress, engine[radio].position, engine.isMuted(radio))
+      return present.map { radio, name in
+        let position = engine[radio].position
+        return ControlAnswer.Device(
+          name: name, address: (engine.device(radio) as? any WorldDevice)?.identityAddress.map { "\($0)" },
+          position: [position.x, position.y, position.z].map { Double($0) / 1_000 },
+          radio: !engine.isMuted(radio), host: places[name]?.isTaken)
       }
-    }
-    return zip(names, states).map { name, state in
-      ControlAnswer.Device(
-        name: name, address: state.address.map { "\($0)" },
-        position: [state.position.x, state.position.y, state.position.z].map { Double($0) / 1_000 },
-        radio: !state.isMuted, host: places[name]?.isTaken)
     }
   }
 
   private var statistics: [ControlAnswer.Statistics] {
-    world.statistics.devices.map { device in
-      ControlAnswer.Statistics(
+    let all = world.statistics.devices
+    return world.presentDevices.map { present in
+      let device = all[present.radio.index]
+      return ControlAnswer.Statistics(
         name: device.name, sentPackets: device.transmitted.packets, receivedPackets: device.receivedPackets,
         crcErrors: device.crcErrors, failedAttempts: device.failedAttempts,
         transmitting: device.transmitting.seconds, receiving: device.receiving.seconds,

@@ -156,7 +156,7 @@ package final class AirPage: Sendable {
     if world != nil {
       features += [
         "move", "radio", "power", "fault", "packets", "packet", "capture", "channels", "links", "energy", "add",
-        "gatt",
+        "remove", "gatt",
       ]
       features += isReal ? ["stats", "speed", "pause", "step"] : ["speed", "pause", "run"]
     }

@@ -19,6 +19,8 @@ final class AirRecorder: ChainedRecorder, @unchecked Sendable {
     var crcInit: UInt32
     var header: UInt16
     var isAdvertising: Bool
+    /// True if another packet was on its channel at the same time, as far as the batch shows it.
+    var isCollided = false
     /// The payload as sent, in the octets of the batch.
     var payload: Range<Int>
     /// The payload before encryption; nil: it was not encrypted.

@@ -130,6 +130,7 @@ extension AirRecorder.Batch {
           ])
         }))
     fields.add("outcome", outcome(of: packet))
+    if packet.isCollided { fields.add("collided", true) }
     if let description {
       fields.add("kind", Self.kind(description.content))
       fields.add("name", description.name)

@@ -8,7 +8,7 @@ import BluetoothWire
 
 /// The page's own central: a device of the world that connects to other devices over the air, so that viewers can read
 /// their attributes, write them and subscribe. Confined to the world.
-final class PageCentral: WorldDevice {
+final class PageCentral: WorldDevice, PageDevice {
   /// The reason why a request failed, in one line.
   struct Failure: Error {
     let reason: String

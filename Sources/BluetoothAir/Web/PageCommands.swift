@@ -6,7 +6,7 @@ import NIOCore
 struct PageCommands: Sendable {
   /// The verbs of the control socket that a page may use. It may not write files, and not end the air.
   static let verbs: Set<ControlRequest.Verb> = [
-    .devices, .move, .radio, .power, .speed, .step, .run, .add, .fault, .faults, .save, .stats,
+    .devices, .move, .radio, .power, .speed, .step, .run, .add, .remove, .fault, .faults, .save, .stats,
   ]
 
   let feed: PageFeed

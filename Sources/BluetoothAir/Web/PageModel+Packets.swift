@@ -9,10 +9,13 @@ extension PageModel {
   private static let readPerTick = 4_000
 
   mutating func add(packets batch: AirRecorder.Batch, to tick: inout PageFields) {
+    var batch = batch
+    batch.markCollisions(after: &channelEnds)
     var use = AirUse()
     var (ofLinks, advertising, empty): ([Int], [Int], [Int]) = ([], [], [])
     for (index, packet) in batch.packets.enumerated() {
       use.count(packet, isLost: batch.isLost(packet))
+      note(powerOf: packet)
       if packet.isEmptyPDU {
         empty.append(index)
       } else if packet.isAdvertising {
@@ -57,6 +60,13 @@ extension PageModel {
     return descriptions
   }
 
+  private mutating func note(powerOf packet: AirRecorder.Packet) {
+    let index = packet.radio.index
+    guard devices.indices.contains(index), devices[index].transmitPower != packet.power else { return }
+    devices[index].transmitPower = packet.power
+    devices[index].isDirty = true
+  }
+
   private mutating func noteAdvertising(_ packet: AirRecorder.Packet) {
     guard devices.indices.contains(packet.radio.index) else { return }
     devices[packet.radio.index].advertising?.latest = packet.start
@@ -89,6 +99,25 @@ extension PageModel {
 }
 
 extension AirRecorder.Batch {
+  /// Marks the packets that were on their channel at the same time as another one. A receiver may still get one of them.
+  ///
+  /// - Parameter ends: the end of the latest packet on each channel, up to the packets before and then with these ones.
+  fileprivate mutating func markCollisions(after ends: inout [Instant]) {
+    /// The packet that ends last on each channel.
+    var latest = [Int?](repeating: nil, count: ends.count)
+    for index in packets.indices.sorted(by: { packets[$0].start < packets[$1].start }) {
+      let packet = packets[index]
+      let channel = Int(ChannelIndex(packet.channel).number)
+      if packet.start < ends[channel] {
+        packets[index].isCollided = true
+        if let other = latest[channel] { packets[other].isCollided = true }
+      }
+      guard packet.end > ends[channel] else { continue }
+      ends[channel] = packet.end
+      latest[channel] = index
+    }
+  }
+
   /// True if a receiver got the packet with an error, or missed it.
   fileprivate func isLost(_ packet: AirRecorder.Packet) -> Bool {
     receptions[packet.receptions].contains { $0.outcome != .intact }
@@ -97,7 +126,7 @@ extension AirRecorder.Batch {
 
 /// The use of the band in a tick.
 private struct AirUse {
-  private var channels = [(time: Int64, packets: Int, lost: Int)](repeating: (0, 0, 0), count: 40)
+  private var channels = [(time: Int64, packets: Int, lost: Int, collided: Int)](repeating: (0, 0, 0, 0), count: 40)
   private var pulses: [Int: Int] = [:]
   private var airTime: [Int: Int64] = [:]
 
@@ -107,6 +136,7 @@ private struct AirUse {
     channels[channel].time += time
     channels[channel].packets += 1
     if isLost { channels[channel].lost += 1 }
+    if packet.isCollided { channels[channel].collided += 1 }
     airTime[packet.radio.index, default: 0] += time
     if packet.isAdvertising, channel >= 37 { pulses[packet.radio.index, default: 0] += 1 }
   }
@@ -118,7 +148,9 @@ private struct AirUse {
       "channels",
       .list(
         used.map { index, use in
-          .list([.whole(index), .whole(use.time / 1_000), .whole(use.packets), .whole(use.lost)])
+          .list([
+            .whole(index), .whole(use.time / 1_000), .whole(use.packets), .whole(use.lost), .whole(use.collided),
+          ])
         }))
     tick.add(
       "airTime",

@@ -12,6 +12,9 @@ struct PageModel {
     var statistics: DeviceStatistics?
     var energy: EnergyReport?
     var advertising: SeenAdvertising?
+    /// The power of the latest packet.
+    var transmitPower: Decibel?
+    var isRemoved = false
     /// True if something has changed since `text` was made.
     var isDirty = true
     var text = JSONText.null
@@ -25,6 +28,8 @@ struct PageModel {
     var octets: (toPeripheral: Int, toCentral: Int)
     var bits: (toPeripheral: Double, toCentral: Double)
     var since: Instant
+    /// The reasons of the end, as far as the ends have reported them.
+    var endings: [AirState.LinkEnding] = []
   }
 
   private(set) var names: [String] = []
@@ -38,6 +43,8 @@ struct PageModel {
   private var speed: Double?
   private(set) var strikeCount = 0
   var log = PacketLog()
+  /// The end of the latest packet on each channel.
+  var channelEnds = [Instant](repeating: .zero, count: 40)
   /// The content of the latest advertising packet of each radio and type.
   var latestContents: [Int: Int] = [:]
   /// The maximum number of packets in a tick.
@@ -49,7 +56,9 @@ struct PageModel {
 
   /// Returns a device and the address at which others reach it; nil: there is no such device, or it has none.
   func place(of name: String) -> (radio: RadioID, address: DeviceAddress)? {
-    guard let index = names.firstIndex(of: name), devices.indices.contains(index) else { return nil }
+    guard let index = names.firstIndex(of: name), devices.indices.contains(index), !devices[index].isRemoved else {
+      return nil
+    }
     let device = devices[index]
     return (device.advertising?.address ?? device.state?.address).map { (RadioID(index: index), $0) }
   }
@@ -75,6 +84,7 @@ struct PageModel {
     let before = tick.all.count
     takePlaces(state)
     takeDetails(state)
+    addRemovals(state.removed, to: &tick)
     add(packets: batch, to: &tick)
     addDevices(to: &tick)
     addLinks(state, to: &tick)
@@ -95,7 +105,7 @@ struct PageModel {
     fields.add("time", .time(time))
     fields.add("speed", speed.map { .number($0, places: 3) })
     fields.add("paused", speed == 0)
-    fields.add("devices", .list(devices.map(\.text)))
+    fields.add("devices", .list(devices.filter { !$0.isRemoved }.map(\.text)))
     fields.add("links", .list(order.compactMap { links[$0]?.text }))
     fields.add("faults", faultList)
     fields.add("interference", .list(interference.map(\.pageText)))
@@ -139,9 +149,16 @@ struct PageModel {
     }
   }
 
+  private mutating func addRemovals(_ removed: Set<RadioID>, to tick: inout PageFields) {
+    let new = removed.map(\.index).filter { devices.indices.contains($0) && !devices[$0].isRemoved }.sorted()
+    guard !new.isEmpty else { return }
+    for index in new { devices[index].isRemoved = true }
+    tick.add("removed", .list(new.map { .text(names[$0]) }))
+  }
+
   private mutating func addDevices(to tick: inout PageFields) {
     var changed: [JSONText] = []
-    for index in devices.indices where devices[index].isDirty {
+    for index in devices.indices where devices[index].isDirty && !devices[index].isRemoved {
       devices[index].isDirty = false
       let text = text(of: index)
       let line = text.line
@@ -165,6 +182,7 @@ struct PageModel {
       fields.add("joined", state.isJoined)
       fields.add("sensitivity", .level(state.sensitivity))
     }
+    fields.add("transmitPower", device.transmitPower.map { .level($0) })
     fields.add("position", .position(device.place.position))
     fields.add("radio", !device.place.isMuted)
     if let statistics = device.statistics {
@@ -216,16 +234,29 @@ struct PageModel {
       let text = text(of: link, bits)
       let line = text.line
       if line != before?.line { changed.append(text) }
-      links[link.number] = Link(line: line, text: text, octets: counted, bits: bits, since: since)
+      links[link.number] = Link(
+        line: line, text: text, octets: counted, bits: bits, since: since, endings: before?.endings ?? [])
     }
+    for ending in state.endings { links[ending.number]?.endings.append(ending) }
     let present = Set(numbers)
     let ended = order.filter { !present.contains($0) }
-    for number in ended { links[number] = nil }
-    order = numbers
     if !changed.isEmpty { tick.add("links", .list(changed)) }
     if !ended.isEmpty {
-      tick.add("ended", .list(ended.map { .object([("id", .text($0.linkText))]) }))
+      tick.add("ended", .list(ended.map { ending(of: $0) }))
     }
+    for number in ended { links[number] = nil }
+    order = numbers
+  }
+
+  /// Returns the end of a link, with the reason that each end has reported to its host.
+  private func ending(of number: UInt32) -> JSONText {
+    let reasons = (links[number]?.endings ?? []).map { ending -> JSONText in
+      .object([
+        ("device", .text(name(of: ending.radio))), ("code", .whole(ending.reason.rawValue)),
+        ("text", .text(SpecificationNames.title(of: ending.reason))),
+      ])
+    }
+    return .object([("id", .text(number.linkText)), ("reasons", .list(reasons))])
   }
 
   private func text(of link: AirState.Link, _ bits: (toPeripheral: Double, toCentral: Double)) -> JSONText {

@@ -7,9 +7,13 @@ extension WorldFile {
   ///
   /// - Parameters:
   ///   - added: the entries of devices that have been added since.
+  ///   - removed: the names of devices that have been removed. Faults that name one of them are left out.
   ///   - positions: the present positions, in metres, by the names of devices and clients.
   ///   - faults: the present faults of the whole world.
-  func text(adding added: [LocatedValue], at positions: [String: [Double]], with faults: FaultPlan) -> String {
+  func text(
+    adding added: [LocatedValue], without removed: Set<String>, at positions: [String: [Double]],
+    with faults: FaultPlan
+  ) -> String {
     var fields = source?.members ?? []
     fields.removeAll { ["devices", "faults"].contains($0.name) }
     var result = fields.map { member in
@@ -18,10 +22,22 @@ extension WorldFile {
       }
       return (member.name, JSONText.list(clients.map { Self.text(of: $0, at: positions) }))
     }
-    let devices = (source?.value(of: "devices")?.elements ?? []) + added
+    let devices = ((source?.value(of: "devices")?.elements ?? []) + added).filter { device in
+      !removed.contains(device.value(of: "name")?.text ?? "")
+    }
     if !devices.isEmpty { result.append(("devices", .list(devices.map { Self.text(of: $0, at: positions) }))) }
-    if !faults.faults.isEmpty { result.append(("faults", .list(faults.faults.map { JSONText(encoding: $0) }))) }
+    let plan = faults.faults.map { JSONText(encoding: $0) }.filter { !Self.names(removed, in: $0) }
+    if !plan.isEmpty { result.append(("faults", .list(plan))) }
     return JSONText.object(result).pretty() + "\n"
+  }
+
+  /// Returns true if a fault, or the match that triggers it, names one of the devices.
+  private static func names(_ devices: Set<String>, in fault: JSONText) -> Bool {
+    guard case .object(let fields) = fault else { return false }
+    return fields.contains { field, value in
+      if case .text(let name) = value, ["from", "to", "device"].contains(field) { return devices.contains(name) }
+      return names(devices, in: value)
+    }
   }
 
   private static func text(of device: LocatedValue, at positions: [String: [Double]]) -> JSONText {

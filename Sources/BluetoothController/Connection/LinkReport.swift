@@ -9,6 +9,8 @@ package struct LinkReport: Hashable, Sendable {
   package var peer: DeviceAddress
   package var isCentral: Bool
   package var isConnected: Bool
+  /// The reason why the connection has ended; nil: it has not, or the controller was reset.
+  package var reason: HCI.ErrorCode?
   /// True if a packet of the peer has arrived.
   package var isEstablished: Bool
   package var values: HCI.ConnectionValues
@@ -24,6 +26,7 @@ package struct LinkReport: Hashable, Sendable {
     peer = connection.peer
     isCentral = connection.role == .central
     self.isConnected = isConnected
+    reason = connection.reasonForEnd
     isEstablished = connection.isEstablished
     values = connection.values
     (transmitPHY, receivePHY) = (connection.phys.transmit, connection.phys.receive)

@@ -64,6 +64,8 @@ public final class World: Sendable {
   private struct Registry {
     /// The names of the devices, which must differ.
     var names: Set<String> = []
+    /// The devices that have been removed.
+    var removed: Set<RadioID> = []
     var supplies: [(chip: CurrentProfile, cell: Cell)] = []
     var capture: WorldCapture?
     /// The capture that stays if a test fails; nil: there is none, or the test has started a capture of its own.
@@ -205,6 +207,23 @@ public final class World: Sendable {
 
   /// The names of the devices, in the order in which they were added.
   public var deviceNames: [String] { faults.deviceNames }
+
+  /// The devices that have been removed. They keep their numbers and their names in `deviceNames`.
+  package var removedDevices: Set<RadioID> { registry.withLockedValue { $0.removed } }
+
+  /// The devices that have not been removed, in the order in which they were added.
+  package var presentDevices: [(radio: RadioID, name: String)] {
+    let removed = removedDevices
+    return deviceNames.enumerated().map { (RadioID(index: $0.offset), $0.element) }.filter { !removed.contains($0.0) }
+  }
+
+  /// Removes a device, as if somebody carried it away: its links end with their supervision timeouts. Call this method
+  /// in an operation of the world, which has the engine, and only for a device without apps and without a host of
+  /// another program. No later device can have its name.
+  package func remove(_ radio: RadioID, from engine: WorldEngine) {
+    registry.withLockedValue { _ = $0.removed.insert(radio) }
+    engine.remove(radio)
+  }
 
   /// The chip and the battery of each device.
   var supplies: [(chip: CurrentProfile, cell: Cell)] { registry.withLockedValue { $0.supplies } }

@@ -469,4 +469,25 @@ package final class WorldEngine {
     run(radio.index)
     free(medium.setMuted(isMuted, radio, at: now))
   }
+
+  // MARK: Removal
+
+  /// Removes a device: its radio falls silent at once, also in the middle of a packet, and no call reaches the device
+  /// from then on. Its number and its radio's counts stay.
+  package func remove(_ radio: RadioID) {
+    bound.check()
+    run(radio.index)
+    execute(.stop, radio)
+    setMuted(true, radio)
+    timers.set(Self.slot(of: radio.index, .deadline), to: nil)
+    devices[radio.index] = RemovedDevice()
+  }
+}
+
+/// The place of a device that has been removed.
+private final class RemovedDevice: SimulatedDevice {
+  var deadline: Instant? { nil }
+  func timeReached(_ now: Instant) {}
+  func radio(_ event: RadioEvent, at now: Instant) {}
+  func takeRadioCommand() -> RadioCommand? { nil }
 }

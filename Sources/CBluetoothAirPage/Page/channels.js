@@ -23,16 +23,19 @@ export function channelPanel(air) {
   spans.value = String(width);
   const rows = h("tbody");
   const table = h("div", { class: "scroll short", tabindex: "0", role: "region", "aria-label": "Channels as a table" },
-    h("table", {}, h("thead", {}, h("tr", {}, ["Channel", "MHz", "Use", "Packets", "With losses"].map((text) =>
-      h("th", { scope: "col", class: "number" }, text)))), rows));
+    h("table", {}, h("thead", {}, h("tr", {},
+      ["Channel", "MHz", "Use", "Packets", "With losses", "Collided"].map((text) =>
+        h("th", { scope: "col", class: "number" }, text)))), rows));
   const update = listIn(rows, (one) => one.channel, (one) => {
-    const texts = [one.channel, frequency(one.channel), "", "", ""];
+    const texts = [one.channel, frequency(one.channel), "", "", "", ""];
     const cells = texts.map((text) => h("td", { class: "number" }, String(text)));
     const row = h("tr", {}, cells);
     row.update = (now) => {
       setText(cells[2], percent(now.use, 2));
       setText(cells[3], whole(now.packets));
-      setText(cells[4], now.bad ? `${whole(now.bad)} (${percent(now.bad / now.packets)})` : "0");
+      const part = (count) => count ? `${whole(count)} (${percent(count / now.packets)})` : "0";
+      setText(cells[4], part(now.bad));
+      setText(cells[5], part(now.collided));
     };
     return row;
   });

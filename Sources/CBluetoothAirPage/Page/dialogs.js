@@ -45,11 +45,12 @@ export function addDialog(air) {
       return;
     }
     const position = axes.map((input) => input.valueAsNumber || 0);
-    const text = JSON.stringify({ name: name.value, position, accessory: { ...fields, kind: kind.value } });
+    const device = name.value;
+    const text = JSON.stringify({ name: device, position, accessory: { ...fields, kind: kind.value } });
     const answer = await air.request({ verb: "add", text });
     if (!answer) return;
     dialog.close();
-    air.select(name.value);
+    air.select(device);
   });
   name.select();
 }

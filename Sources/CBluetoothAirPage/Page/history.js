@@ -22,15 +22,16 @@ export class History {
     if (last && number < last.number) slices.length = 0;
     if (!last || last.number !== number) {
       last = { number, airTime: new Float64Array(40), packets: new Uint32Array(40), bad: new Uint32Array(40),
-        senders: new Map() };
+        collided: new Uint32Array(40), senders: new Map() };
       slices.push(last);
       if (slices.length > SLICES) slices.shift();
     }
-    for (const [channel, airTime, packets, bad] of tick.channels ?? []) {
+    for (const [channel, airTime, packets, bad, collided] of tick.channels ?? []) {
       if (!(channel >= 0 && channel < 40)) continue;
       last.airTime[channel] += airTime;
       last.packets[channel] += packets;
       last.bad[channel] += bad;
+      last.collided[channel] += collided;
     }
     for (const [name, airTime] of Object.entries(tick.airTime ?? {})) {
       last.senders.set(name, (last.senders.get(name) ?? 0) + airTime);
@@ -73,10 +74,11 @@ export class History {
     return [...totals].map(([name, airTime]) => [name, airTime / span]).sort((a, b) => b[1] - a[1]);
   }
 
-  /** For each channel its share of use, packets, and packets with a loss in the latest slices. */
+  /** The channels with their share of use, and their packets, also with losses and collided, in the latest slices. */
   channels(width, now) {
     const first = Math.floor(now / width) - SLICES + 1;
-    const totals = Array.from({ length: 40 }, (_, channel) => ({ channel, airTime: 0, packets: 0, bad: 0 }));
+    const totals = Array.from({ length: 40 }, (_, channel) =>
+      ({ channel, airTime: 0, packets: 0, bad: 0, collided: 0 }));
     let earliest = now;
     for (const slice of this.slices(width)) {
       if (slice.number < first) continue;
@@ -85,6 +87,7 @@ export class History {
         total.airTime += slice.airTime[total.channel];
         total.packets += slice.packets[total.channel];
         total.bad += slice.bad[total.channel];
+        total.collided += slice.collided[total.channel];
       }
     }
     const span = Math.max(now - earliest, width) * 1e6;

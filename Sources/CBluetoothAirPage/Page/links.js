@@ -8,8 +8,6 @@ import { colours, keepSharp, onColours } from "./theme.js";
 /** The number of ended links that a device shows. */
 const ENDED = 3;
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
 export function linkPanel(air, nameOf) {
   const { store } = air;
   const list = h("ul", { class: "links" });
@@ -35,7 +33,7 @@ export function linkPanel(air, nameOf) {
       setText(level, link.isEnded ? `ended at ${clock(link.time)}` : dBm(link.rssi));
       level.className = `tag ${tint}`;
       end.hidden = !link.isEnded;
-      setText(end, link.isEnded ? visible([capital(link.reason), link.past].filter(Boolean).join(". ")) : "");
+      setText(end, link.isEnded ? visible([link.reason, link.past].filter(Boolean).join(". ")) : "");
       item.classList.toggle("is-ended", link.isEnded === true);
       plot.show(store.history.link(link.id), store.limitOf(link));
       updateFacts(rows, linkRows(link, nameOf()));

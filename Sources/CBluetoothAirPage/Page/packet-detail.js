@@ -42,8 +42,8 @@ function summary(packet) {
       : "nobody listened"],
     ["Content", packet.summary ? foreign(packet.summary) : null],
     ["Link", packet.link ? visible(packet.link) : null],
-    ["On the air", [packet.encrypted && "encrypted", packet.retransmission &&
-      "retransmission"].filter(Boolean).join(", ")],
+    ["On the air", [packet.encrypted && "encrypted", packet.retransmission && "retransmission",
+      packet.collided && "another packet was on the channel at the same time"].filter(Boolean).join(", ")],
   ]);
 }
 

@@ -7,10 +7,16 @@ import { detailPanel } from "./packet-detail.js";
 const ROW = 28;
 const KINDS = [["", "All kinds"], ["data", "Data: ATT, SMP, L2CAP"], ["advertising", "Advertising"],
   ["ll", "Link layer"], ["att", "ATT"], ["smp", "SMP"], ["l2cap", "L2CAP"], ["empty", "Empty"], ["other", "Other"]];
-const OUTCOMES = [["", "All outcomes"], ["received", "Received"], ["bad", "With losses"], ["unheard", "Unheard"]];
+const OUTCOMES = [["", "All outcomes"], ["received", "Received"], ["bad", "With losses"], ["collided", "Collided"],
+  ["unheard", "Unheard"]];
 const DATA = ["att", "smp", "l2cap", "data"];
 const BAD = ["corrupt", "missed"];
 const OUTCOME_TAGS = { received: "good", corrupt: "bad", missed: "warn", unheard: "" };
+
+function hasOutcome(packet, outcome) {
+  if (outcome === "bad") return BAD.includes(packet.outcome);
+  return outcome === "collided" ? packet.collided === true : packet.outcome === outcome;
+}
 
 /** A function that tells whether a packet passes the filters. */
 export function filter({ text, kind, outcome, device, hidesEmpty }) {
@@ -18,7 +24,7 @@ export function filter({ text, kind, outcome, device, hidesEmpty }) {
   return (packet) => {
     if (hidesEmpty && packet.kind === "empty" && kind !== "empty") return false;
     if (kind && packet.kind !== kind && !(kind === "data" && DATA.includes(packet.kind))) return false;
-    if (outcome && packet.outcome !== outcome && !(outcome === "bad" && BAD.includes(packet.outcome))) return false;
+    if (outcome && !hasOutcome(packet, outcome)) return false;
     if (device && packet.sender !== device && !packet.receivers?.some((one) => one.device === device)) return false;
     if (!words.length) return true;
     const content = [packet.name, packet.summary, packet.sender, packet.kind, packet.link, packet.phy,
@@ -97,7 +103,7 @@ export function packetPanel(air) {
       setText(cells[3], visible((packet.receivers ?? []).map((one) => one.device).join(", ") || "–"));
       setText(cells[4], `${visible(packet.name)}${packet.retransmission ? " ↻" : ""}`);
       setText(cells[5], visible(packet.summary ?? ""));
-      setText(tag, packet.outcome);
+      setText(tag, packet.collided && BAD.includes(packet.outcome) ? "collision" : packet.outcome);
       tag.className = `tag ${OUTCOME_TAGS[packet.outcome] ?? ""}`;
     };
     space.append(row);

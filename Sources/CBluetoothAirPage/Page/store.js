@@ -143,12 +143,12 @@ export class Store {
       this.links.set(link.id, withEnds(this.#withNames(link, before)));
       changed.add("devices");
     }
-    for (const { id, reason } of tick.ended ?? []) {
+    for (const { id, reasons } of tick.ended ?? []) {
       const link = this.links.get(id);
       this.links.delete(id);
       if (!link) continue;
       const past = this.#lastMoments(link, tick.time);
-      const cause = reason ?? this.#causeOf(link, tick);
+      const cause = causeOf(reasons ?? []);
       this.ended.push({ ...link, isEnded: true, time: tick.time, reason: cause, past });
       if (this.ended.length > MOST_ENDED) this.ended.shift();
       this.#note("ended", [link.central, link.peripheral], `link ended: ${cause}. ${past}`,
@@ -161,14 +161,6 @@ export class Store {
   #withNames(link, before) {
     const name = (end) => before && !this.devices.has(link[end]) ? before[end] : link[end];
     return { ...link, central: name("central"), peripheral: name("peripheral") };
-  }
-
-  /** Why a link ended, as its packets tell: one end has said so, or none has and the supervision timeout has passed. */
-  #causeOf(link, tick) {
-    const last = [...this.packets.slice(-1000), ...(tick.packets ?? [])].findLast((packet) =>
-      packet.link === link.id && packet.name.includes("LL_TERMINATE_IND"));
-    return last ? `${last.sender ?? "one end"} has sent LL_TERMINATE_IND`
-      : "no LL_TERMINATE_IND was seen, so by a timeout";
   }
 
   /** What the last seconds of a link were like, for people who ask why it ended. */
@@ -260,6 +252,12 @@ export class Store {
     }
   }
 
+  /** Shows a plan of faults that has been asked for: the next change begins with it. */
+  expectFaults(faults) {
+    this.faults = faults;
+    this.emit("faults");
+  }
+
   linksOf(name) {
     return [...this.links.values()].filter((link) => link.central === name || link.peripheral === name);
   }
@@ -282,4 +280,12 @@ export class Store {
 function withEnds(link) {
   const levels = [link.rssiAtCentral, link.rssiAtPeripheral].filter(Number.isFinite);
   return { ...link, a: link.central, b: link.peripheral, rssi: levels.length ? Math.min(...levels) : undefined };
+}
+
+/** Why a link ended, as its ends have told their hosts. */
+function causeOf(reasons) {
+  const texts = new Set(reasons.map((one) => one.text));
+  if (!reasons.length) return "Neither end has told why";
+  if (reasons.length > 1 && texts.size === 1) return `${reasons[0].text} at both ends`;
+  return reasons.map(({ device, text }) => `${device}: ${text}`).join(", ");
 }

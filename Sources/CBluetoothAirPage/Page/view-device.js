@@ -52,8 +52,9 @@ export function deviceView(air, argument) {
   const right = h("div", { class: "stack" });
 
   async function removeDevice() {
-    if (!confirm(`Remove ${visible(name)} from the air?`)) return;
-    if (await air.request({ verb: "remove", device: name })) location.hash = "#map";
+    const device = name;
+    if (!confirm(`Remove ${visible(device)} from the air?`)) return;
+    if (await air.request({ verb: "remove", device }) && name === device && element.isConnected) location.hash = "#map";
   }
   async function saveWorld() {
     const answer = await air.request({ verb: "save" });

@@ -12,10 +12,15 @@ export function faultsView(air) {
   const sliders = new Map();
   let search = "";
 
-  /** Replaces the plan. A fault of a device that has struck would strike again, so it is left out. */
+  /** Replaces the plan. A fault of a device that has struck would strike again, so it is left out. The plan counts from
+   *  now on, so that a change that follows at once keeps this one. */
   async function setFaults(faults) {
-    const hasStruck = ({ layer, at }) => layer === "device" && at <= store.time;
-    return await air.request({ verb: "faults", plan: { faults: faults.filter((fault) => !hasStruck(fault)) } });
+    const before = store.faults;
+    const plan = faults.filter(({ layer, at }) => layer !== "device" || !(at <= store.time));
+    store.expectFaults(plan);
+    if (!await air.request({ verb: "faults", plan: { faults: plan } }) && store.faults === plan) {
+      store.expectFaults(before);
+    }
   }
 
   const mute = (device, seconds) => air.request({

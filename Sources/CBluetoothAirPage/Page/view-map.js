@@ -23,6 +23,8 @@ export function stateTag(state = "idle") {
 }
 
 const MOVES_PER_SECOND = 12;
+/** Milliseconds for which the map shows a place that the air has accepted and does not show: the device moves on. */
+const LONGEST_HOLD = 500;
 /** Milliseconds between two updates of the list: people read no faster. */
 const LIST_PERIOD = 200;
 
@@ -48,6 +50,24 @@ export function mapView(air) {
   const tools = mapTools(map);
   const ends = [];
 
+  /** The places that the air has accepted, until it shows them: a message that was on its way may have an older one. */
+  const answered = new Map();
+  function release(name, position) {
+    answered.delete(position);
+    if (map.held.get(name) !== position) return;
+    map.held.delete(name);
+    map.change();
+    card.show();
+  }
+  function releaseShown() {
+    for (const [position, { name, until }] of answered) {
+      const shown = store.devices.get(name)?.position;
+      if (!shown || performance.now() > until || shown.every((value, axis) => value === position[axis])) {
+        release(name, position);
+      }
+    }
+  }
+
   let sent = 0;
   /** Moves a device. The map and the card show the new place at once, and the next move begins there. */
   async function move(name, x, y, isLast, z) {
@@ -61,12 +81,8 @@ export function mapView(air) {
     sent = performance.now();
     const answer = await air.request({ verb: "move", device: name, position });
     if (!isLast && answer) return;
-    if (map.held.get(name) === position) {
-      if (answer) store.devices.get(name) && (store.devices.get(name).position = position);
-      map.held.delete(name);
-      map.change();
-      card.show();
-    }
+    if (answer) answered.set(position, { name, until: performance.now() + LONGEST_HOLD });
+    else release(name, position);
     if (answer && isLast) announce(`${name} is at ${place(position)}${linkText(store, name)}`);
   }
 
@@ -75,6 +91,7 @@ export function mapView(air) {
   });
 
   const pulses = (tick) => {
+    releaseShown();
     for (const name of Object.keys(tick?.pulses ?? {})) map.pulse(name);
     for (const packet of tick?.packets ?? []) {
       if (packet.kind === "advertising" || packet.kind === "empty") continue;
@@ -102,6 +119,7 @@ export function mapView(air) {
   ends.push(store.on("tick", pulses), store.on("selection", select), store.on("devices", devices));
   ends.push(store.on("world", () => {
     map.held.clear();
+    answered.clear();
     map.fit();
   }));
   showList();

@@ -1,5 +1,7 @@
 import BluetoothAir
+import BluetoothLab
 import Foundation
+import TestSupport
 import Testing
 
 /// The rules by which the server of a page answers.
@@ -79,6 +81,26 @@ import Testing
       let silent = try (0..<16).map { _ in try PageConnection(port: page.port) }
       #expect(try page.get(page.path).hasPrefix("HTTP/1.1 200 "))
       #expect(silent[0].readToEnd().isEmpty)
+    }
+  }
+
+  @Test("A page that other machines reach answers to each numeric address, to the token only, and to no other name")
+  func publicPage() async throws {
+    let world = World(seed: 1, time: .real(speed: 1))
+    let publicOptions = try options("0.0.0.0:0", isPublic: true)
+    try await onOwnThread {
+      let page = try AirPage(of: world, publicOptions)
+      defer { page.close() }
+      #expect(page.url.hasPrefix("http://0.0.0.0:"))
+      let local = try PageUnderTest(page.url.replacing("0.0.0.0", with: "127.0.0.1"))
+      for (host, status) in [
+        ("127.0.0.1:\(local.port)", 200), ("192.168.7.5:\(local.port)", 200), ("[fe80::1]:\(local.port)", 200),
+        ("evil.example:\(local.port)", 403), ("192.168.7.5:1", 403), ("192.168.7.evil:\(local.port)", 403),
+      ] {
+        let answer = try local.get(local.path, [("Host", host)])
+        #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(host): \(answer.prefix(30))")
+      }
+      #expect(try local.get("/", [("Host", local.host)]).hasPrefix("HTTP/1.1 404 "))
     }
   }
 

@@ -78,6 +78,30 @@ import Testing
     }
   }
 
+  @Test("Packets that are on a channel at the same time are marked as collided, and counted by channel")
+  func collisions() async throws {
+    let devices = (0..<80).map { "{name: d\($0), accessory: battery}" }.joined(separator: ", ")
+    try await withPage("devices: [\(devices)]", speed: 2) { _, page in
+      let viewer = try page.viewer()
+      let tick = try viewer.message("tick") { $0["packets"].list.contains { $0["collided"].flag == true } }
+      #expect(tick["channels"].list.contains { $0[4].number ?? 0 > 0 && $0[4].number ?? 0 <= $0[2].number ?? 0 })
+      let packets = tick["packets"].list
+      for (index, one) in packets.enumerated() {
+        for other in packets[(index + 1)...] where one["channel"] == other["channel"] {
+          let (first, second) = try (Self.times(of: one), Self.times(of: other))
+          guard first.overlaps(second) else { continue }
+          #expect(one["collided"].flag == true && other["collided"].flag == true, "\(one) \(other)")
+        }
+      }
+    }
+  }
+
+  /// Returns the time of a packet in nanoseconds.
+  private static func times(of packet: PageValue) throws -> Range<Int> {
+    let start = Int((try #require(packet["time"].number) * 1e9).rounded())
+    return start..<start + Int((try #require(packet["airTime"].number) * 1e3).rounded())
+  }
+
   @Test("The kept packets can be downloaded as a pcapng file")
   func capture() async throws {
     try await withPage(Self.strap, speed: 10) { _, page in
