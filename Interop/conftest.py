@@ -36,6 +36,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--linux", choices=("bookworm", "trixie"), default="bookworm",
         help="the guest: Debian 12 with Linux 6.1 and BlueZ 5.66, or Debian 13 with Linux 6.12 and BlueZ 5.82")  # fmt: skip
     parser.addoption("--screenshots", metavar="FOLDER", help="save pictures of the page of `ble air --web` here")
+    parser.addoption(
+        "--load", metavar="SECONDS", type=float, default=10,
+        help="how long the trial of an air with many viewers runs, 10 s without this option")  # fmt: skip
     parser.addoption("--keep-captures", action="store_true", help="keep what was captured of tests that pass, too")
 
 
