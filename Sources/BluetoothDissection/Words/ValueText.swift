@@ -35,8 +35,8 @@ package struct ValueText: Sendable {
       }
     } else if let format {
       do throws(ValueError) {
-        let value = try format.text(of: octets)
-        (decoded, fields) = (value, [ValueField("", value)])
+        let field = try format.field(of: octets)
+        (decoded, fields) = (field.value, [field])
       } catch {
         problem = "no valid value of its presentation format: \(error.words)"
       }

@@ -121,6 +121,22 @@ extension PresentationFormat {
     return text
   }
 
+  /// Returns the value in this format as a field without a name. Throws `tooLong` if octets follow the value.
+  public func field(of octets: some Sequence<UInt8>) throws(ValueError) -> ValueField {
+    let text = try text(of: octets)
+    return isNumber ? ValueField("", textOfNumber: text, unit) : ValueField("", text)
+  }
+
+  /// True if a value in this format is a number.
+  private var isNumber: Bool {
+    switch format {
+    case .uint2, .uint4, .uint8, .uint12, .uint16, .uint24, .uint32, .uint48, .uint64, .uint128, .sint8, .sint12,
+      .sint16, .sint24, .sint32, .sint48, .sint64, .sint128, .float32, .float64, .medfloat16, .medfloat32:
+      true
+    default: false
+    }
+  }
+
   /// Reads the next value. Text, and values of formats that are not decoded, extend to the end of the octets.
   func text(from reader: inout ValueReader) throws(ValueError) -> String {
     switch format {

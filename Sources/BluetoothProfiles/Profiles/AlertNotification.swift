@@ -130,7 +130,10 @@ public struct UnreadAlertStatus: CharacteristicValue {
   }
 
   public var fields: [ValueField] {
-    [ValueField("category", category), ValueField("unread", count == 255 ? "more than 254" : "\(count)")]
+    [
+      ValueField("category", category),
+      count == 255 ? ValueField("unread", "more than 254") : ValueField("unread", count),
+    ]
   }
 }
 

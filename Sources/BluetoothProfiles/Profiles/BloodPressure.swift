@@ -46,7 +46,7 @@ public struct BloodPressureDetails: Hashable, Sendable {
     var fields: [ValueField] = []
     fields.add("at", timeStamp)
     fields.add("pulse", pulseRate, .beatsPerMinute)
-    fields.add("user", userID.map { $0 == 255 ? "not known" : String($0) })
+    if let userID { fields.append(userID == 255 ? ValueField("user", "not known") : ValueField("user", userID)) }
     fields.add("status", status)
     return fields
   }
@@ -113,8 +113,9 @@ public struct BloodPressureMeasurement: CharacteristicValue {
 
   public var fields: [ValueField] {
     [
-      ValueField("systolic", "\(systolic) \(unit.rawValue)"), ValueField("diastolic", "\(diastolic) \(unit.rawValue)"),
-      ValueField("mean", "\(meanArterialPressure) \(unit.rawValue)"),
+      ValueField("systolic", systolic, symbol: unit.rawValue),
+      ValueField("diastolic", diastolic, symbol: unit.rawValue),
+      ValueField("mean", meanArterialPressure, symbol: unit.rawValue),
     ] + details.fields
   }
 }
@@ -154,7 +155,7 @@ public struct IntermediateCuffPressure: CharacteristicValue {
     details.write(to: &writer)
   }
 
-  public var fields: [ValueField] { [ValueField("cuff", "\(pressure) \(unit.rawValue)")] + details.fields }
+  public var fields: [ValueField] { [ValueField("cuff", pressure, symbol: unit.rawValue)] + details.fields }
 }
 
 /// The features of a blood pressure meter · Blood Pressure Service 1.1, 3.3; 0x2A49.

@@ -142,7 +142,7 @@ public struct CyclingPowerMeasurement: CharacteristicValue {
     fields.add("greatest and smallest at", extremeAngles.map { "\($0.maximum)° and \($0.minimum)°" })
     fields.add("top dead spot", topDeadSpotAngle, .degree)
     fields.add("bottom dead spot", bottomDeadSpotAngle, .degree)
-    fields.add("energy", accumulatedEnergy.map { "\($0) kJ" })
+    fields.add("energy", accumulatedEnergy, symbol: "kJ")
     if wantsOffsetCompensation { fields.append(ValueField("", "offset compensation wanted")) }
     return fields
   }

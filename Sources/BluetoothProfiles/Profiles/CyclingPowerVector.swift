@@ -203,8 +203,8 @@ public enum CyclingPowerControlPoint: CharacteristicValue {
     case .setCumulativeValue(let value): [ValueField("\(opCode)", value)]
     case .updateSensorLocation(let location): [ValueField("\(opCode)", location)]
     case .setCrankLength(let length): [ValueField("\(opCode)", length)]
-    case .setChainLength(let length), .setSpanLength(let length): [ValueField("\(opCode)", "\(length) mm")]
-    case .setChainWeight(let weight): [ValueField("\(opCode)", "\(weight) g")]
+    case .setChainLength(let length), .setSpanLength(let length): [ValueField("\(opCode)", length, symbol: "mm")]
+    case .setChainWeight(let weight): [ValueField("\(opCode)", weight, symbol: "g")]
     case .maskMeasurementContent(let mask): [ValueField("\(opCode)", mask.hexadecimal)]
     case .request: [ValueField("", opCode)]
     case .response(let request, let response, let parameter):

@@ -82,7 +82,7 @@ public struct GlucoseMeasurement: CharacteristicValue {
     var fields = [ValueField("sequence number", sequenceNumber), ValueField("at", baseTime)]
     fields.add("time offset", timeOffset)
     if let concentration {
-      fields.add("glucose", "\(concentration.value) \(concentration.isMolar ? "mol/l" : "kg/l")")
+      fields.add("glucose", concentration.value, symbol: concentration.isMolar ? "mol/l" : "kg/l")
       fields.add("in", concentration.type)
       fields.add("from", concentration.sampleLocation)
     }

@@ -65,7 +65,7 @@ public struct HeartRateMeasurement: CharacteristicValue {
     case .notDetected: fields.add("sensor contact", "not detected")
     case .detected: fields.add("sensor contact", "detected")
     }
-    fields.add("energy expended", energyExpended.map { "\($0) kJ" })
+    fields.add("energy expended", energyExpended, symbol: "kJ")
     for interval in rrIntervals { fields.add("RR interval", interval) }
     return fields
   }

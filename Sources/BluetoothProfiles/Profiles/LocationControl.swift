@@ -148,7 +148,7 @@ public enum LNControlPoint: CharacteristicValue {
     case .navigationControl(let control): [ValueField("\(opCode)", control)]
     case .requestNumberOfRoutes: [ValueField("", opCode)]
     case .requestNameOfRoute(let route), .selectRoute(let route): [ValueField("\(opCode)", route)]
-    case .setFixRate(let rate): [ValueField("\(opCode)", "\(rate) /s")]
+    case .setFixRate(let rate): [ValueField("\(opCode)", rate, symbol: "/s")]
     case .setElevation(let elevation): [ValueField("\(opCode)", elevation)]
     case .response(let request, let response, let parameter):
       [ValueField("answer to", request), ValueField("", response)]

@@ -76,5 +76,5 @@ public struct TxPowerLevel: CharacteristicValue {
 
   public func write(to writer: inout ValueWriter) { writer.integer(level) }
 
-  public var fields: [ValueField] { [ValueField("", "\(level) dBm")] }
+  public var fields: [ValueField] { [ValueField("", level, symbol: "dBm")] }
 }

@@ -91,9 +91,9 @@ public struct WeightMeasurement: CharacteristicValue {
   }
 
   public var fields: [ValueField] {
-    var fields = [ValueField("weight", weight.map { units.weight.text($0.description) } ?? "not measured")]
+    var fields = [weight.map { ValueField("weight", $0, units.weight) } ?? ValueField("weight", "not measured")]
     fields.add("at", timeStamp)
-    fields.add("user", userID.map { $0 == 255 ? "not known" : String($0) })
+    if let userID { fields.append(userID == 255 ? ValueField("user", "not known") : ValueField("user", userID)) }
     fields.add("body mass index", body?.bodyMassIndex)
     fields.add("height", height, units.height)
     return fields

@@ -96,41 +96,6 @@ extension CharacteristicValue {
   public var description: String { fields.map(\.description).joined(separator: ", ") }
 }
 
-/// The name and the text of one field of a value.
-public struct ValueField: Hashable, Sendable, CustomStringConvertible {
-  /// The name of the field; empty if it is the only field of the value.
-  public let name: String
-  /// The text of the field, with its unit.
-  public let value: String
-
-  /// Creates a field whose text is the description of `value`.
-  public init(_ name: String, _ value: some CustomStringConvertible) {
-    self.name = name
-    self.value = value.description
-  }
-
-  /// Creates a field for a number with a unit.
-  public init(_ name: String, _ value: some CustomStringConvertible, _ unit: BluetoothUnit) {
-    self.name = name
-    self.value = unit.text(value.description)
-  }
-
-  /// The name and the text.
-  public var description: String { name.isEmpty ? value : name + " " + value }
-}
-
-extension [ValueField] {
-  /// Appends a field unless `value` is nil.
-  mutating func add(_ name: String, _ value: (some CustomStringConvertible)?) {
-    if let value { append(ValueField(name, value)) }
-  }
-
-  /// Appends a field for a number with a unit unless `value` is nil.
-  mutating func add(_ name: String, _ value: (some CustomStringConvertible)?, _ unit: BluetoothUnit) {
-    if let value { append(ValueField(name, value, unit)) }
-  }
-}
-
 extension Sequence<UInt8> {
   /// Two hexadecimal digits per octet.
   var hexadecimal: String {

@@ -103,5 +103,5 @@ extension Scalar: AttributeValue {
 extension Scalar: CharacteristicValue where Kind: ScalarCharacteristicKind {
   public static var uuid: UInt16 { Kind.uuid }
 
-  public var fields: [ValueField] { [ValueField("", description)] }
+  public var fields: [ValueField] { [ValueField("", self)] }
 }
