@@ -1,3 +1,4 @@
+import BluetoothDissection
 import BluetoothLab
 import BluetoothRadio
 import BluetoothWire
@@ -178,7 +179,7 @@ final class PageFeed: @unchecked Sendable {
     var fields = batch.fields(of: packet, description, name: model.name(of:))
     let tree = PacketFields(batch.airPacket(packet, isPlain: true))
     fields.add("octets", .hexadecimal(tree.octets))
-    fields.add("fields", .list(tree.fields.map(\.pageText)))
+    fields.add("fields", .list(tree.fields.map { PageFields($0).object }))
     return fields.object
   }
 

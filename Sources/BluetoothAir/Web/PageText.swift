@@ -1,3 +1,4 @@
+import BluetoothDissection
 import BluetoothLab
 import BluetoothNumbers
 import BluetoothRadio
@@ -44,6 +45,17 @@ extension JSONText {
 /// The fields of an object, of which those without a value are left out.
 struct PageFields {
   private(set) var all: [(String, JSONText)] = []
+
+  init() {}
+
+  /// The members of a field of a packet.
+  init(_ field: PacketFields.Field) {
+    add("name", field.name)
+    add("value", field.value)
+    add("from", .whole(field.range.lowerBound))
+    add("to", .whole(field.range.upperBound))
+    if !field.parts.isEmpty { add("fields", .list(field.parts.map { PageFields($0).object })) }
+  }
 
   mutating func add(_ name: String, _ value: JSONText?) { if let value { all.append((name, value)) } }
   mutating func add(_ name: String, _ value: String?) { add(name, value.map { .text($0) }) }

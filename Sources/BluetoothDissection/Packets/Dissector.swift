@@ -15,7 +15,8 @@
 // Invariants:
 // - All input is hostile. A file gives elements or an error with its position, never a trap; what can grow (blocks,
 //   compressed content, connections, interfaces) has a limit.
-// - The words of a packet come from the values of BluetoothWire, never from positions of octets in this module.
+// - The words of a packet come from the values of BluetoothWire, never from positions of octets in this module. Only
+//   `PacketFields`, the tree of the octets, knows positions.
 // - Compressed files are inflated here (`Inflater.swift`, `GzipReader.swift`, `ZipReader.swift`), because a bare Swift
 //   machine has no headers of zlib.
 //
