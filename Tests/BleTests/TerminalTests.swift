@@ -1,3 +1,4 @@
+import BluetoothWire
 import Foundation
 import Testing
 
@@ -57,6 +58,36 @@ import Testing
     // The steps are not enough.
     let least = table.lines(fitting: 20, narrowing: steps)
     #expect(least.last == "-50 dBm  Weather…  Environ…  Nordic Se…")
+  }
+
+  @Test("A table that does not fit goes on in blocks, each of which names the rows")
+  func tableInBlocks() {
+    var table = TextTable(["device", "sent", "received"])
+    table.add(["strap", "12", "345"])
+    #expect(table.blocks(fitting: 22, keys: 1) == table.text)
+    #expect(table.blocks(fitting: nil, keys: 1) == table.text)
+    #expect(table.blocks(fitting: 16, keys: 1) == "device  sent\nstrap   12\n\ndevice  received\nstrap   345")
+    // A block has at least one column of its own.
+    #expect(table.blocks(fitting: 4, keys: 1) == table.blocks(fitting: 16, keys: 1))
+  }
+
+  @Test("A long line is broken at spaces, and its other lines are indented")
+  func wrapping() {
+    #expect("one two three".wrapped(to: 13, indent: 2) == ["one two three"])
+    #expect("one two three".wrapped(to: 9, indent: 2) == ["one two", "  three"])
+    #expect("one  two three four".wrapped(to: 12, indent: 2) == ["one  two", "  three four"])
+    // A word that is longer than a line stays whole; control sequences have no width.
+    #expect("one 0123456789AB".wrapped(to: 8, indent: 2) == ["one", "  0123456789AB"])
+    #expect("\u{1B}[1mone\u{1B}[0m two".wrapped(to: 7, indent: 2) == ["\u{1B}[1mone\u{1B}[0m two"])
+    #expect("   one two".wrapped(to: 8, indent: 3) == ["   one", "   two"])
+  }
+
+  @Test("Log messages wait until a report has ended, and control characters in them are escaped")
+  func heldLog() throws {
+    var order: [String] = []
+    HeldLog.during { order.append("report") }
+    #expect(order == ["report"])
+    #expect("\u{1B}[2Jname".printable == "\\u{1B}[2Jname")
   }
 
   @Test("A picture that is too high keeps its first line and its footer, and tells how many lines it leaves out")

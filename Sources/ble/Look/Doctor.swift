@@ -22,7 +22,9 @@ struct Doctor: ParsableCommand {
   @OptionGroup var adapter: AdapterOptions
   @OptionGroup var output: OutputOptions
 
-  func run() throws {
+  func run() throws { try HeldLog.during { try runChecks() } }
+
+  private func runChecks() throws {
     var report = Report(isJSON: output.json, style: output.style)
     let (choice, origin) = adapter.choice
     switch choice {
@@ -159,6 +161,9 @@ private struct Report {
   let style: Style
   private(set) var hasFailed = false
 
+  /// The column at which the texts begin.
+  private static let indent = 25
+
   init(isJSON: Bool, style: Style) {
     self.isJSON = isJSON
     self.style = style
@@ -180,7 +185,11 @@ private struct Report {
     }
     let state = finding.state.rawValue + String(repeating: " ", count: 7 - finding.state.rawValue.count)
     let subject = finding.subject + String(repeating: " ", count: max(0, 14 - finding.subject.count))
-    try put("\(finding.state == .good ? state : style.bold(state))  \(subject)  \(finding.text.printable)\n")
-    if let remedy = finding.remedy { try put("\(String(repeating: " ", count: 25))\(remedy.printable)\n") }
+    let line = "\(finding.state == .good ? state : style.bold(state))  \(subject)  \(finding.text.printable)"
+    let remedy = finding.remedy.map { String(repeating: " ", count: Self.indent) + $0.printable }
+    for text in [line, remedy].compactMap({ $0 }) {
+      let lines = text.wrappedForTerminal(STDOUT_FILENO, indent: Self.indent)
+      try put(lines.map { $0 + "\n" }.joined())
+    }
   }
 }

@@ -37,8 +37,19 @@ func complain(_ line: String) { complain(lines: [line]) }
 
 /// Prints lines on the standard error, as `complain(_:)`.
 func complain(lines: [String]) {
-  let text = "ble: " + lines.map { $0.printable + "\n" }.joined()
+  let lines = lines.enumerated().flatMap { index, line in
+    ((index == 0 ? "ble: " : "") + line.printable).wrappedForTerminal(STDERR_FILENO, indent: 5)
+  }
+  let text = lines.map { $0 + "\n" }.joined()
   Terminal.aside { try? put(octets: Array(text.utf8), to: STDERR_FILENO) }
+}
+
+extension String {
+  /// Returns the text in lines that fit into the terminal of an open file; the text itself if the file is no terminal.
+  func wrappedForTerminal(_ descriptor: Int32, indent: Int) -> [String] {
+    guard isatty(descriptor) == 1 else { return [self] }
+    return wrapped(to: Screen.size(of: descriptor).columns, indent: indent)
+  }
 }
 
 /// The failure to write the standard output.

@@ -63,6 +63,9 @@ enum Screen {
   static let showsProgress =
     isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb" && !isColourless
 
+  /// The number of columns of the standard output; nil: it is no terminal.
+  static var width: Int? { isTerminal ? size.columns : nil }
+
   /// The number of columns and rows.
   static var size: (columns: Int, rows: Int) { size(of: STDOUT_FILENO) }
 

@@ -1,4 +1,5 @@
 import BluetoothAir
+import BluetoothWire
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
@@ -111,6 +112,33 @@ private final class StopHandler: @unchecked Sendable {
   }
 }
 
+/// The log messages that wait for the end of a report, so that they do not stand between its lines.
+enum HeldLog {
+  private static let events = NIOLockedValueBox<[@Sendable () -> Void]?>(nil)
+
+  /// Runs `body`, which prints a report. Log messages that come meanwhile are printed behind it.
+  static func during<Result>(_ body: () throws -> Result) rethrows -> Result {
+    events.withLockedValue { $0 = $0 ?? [] }
+    defer {
+      let held = events.withLockedValue { events in
+        defer { events = nil }
+        return events ?? []
+      }
+      for event in held { event() }
+    }
+    return try body()
+  }
+
+  /// Prints a message with `body`: now, or behind the report.
+  fileprivate static func print(_ body: @escaping @Sendable () -> Void) {
+    let isHeld = events.withLockedValue { events in
+      events?.append(body)
+      return events != nil
+    }
+    if !isHeld { body() }
+  }
+}
+
 /// Prints log messages on the standard error, in the form of swift-log, above the live part of the terminal.
 struct TerminalLogHandler: LogHandler {
   private var base: StreamLogHandler
@@ -137,5 +165,12 @@ struct TerminalLogHandler: LogHandler {
     set { base[metadataKey: key] = newValue }
   }
 
-  func log(event: LogEvent) { Terminal.aside { base.log(event: event) } }
+  func log(event: LogEvent) {
+    // Names of peers are in messages and in metadata.
+    var event = event
+    event.message = "\(event.message.description.printable)"
+    event.metadata = event.metadata?.mapValues { .string("\($0)".printable) }
+    let (base, line) = (base, event)
+    HeldLog.print { Terminal.aside { base.log(event: line) } }
+  }
 }

@@ -44,6 +44,32 @@ struct TextTable {
     return lines(of: widths)
   }
 
+  /// Returns the table in blocks below each other, of which each fits: columns that have no room go to the next block,
+  /// behind the columns that name the row.
+  ///
+  /// - Parameters:
+  ///   - columns: the number of columns of the terminal for a line; nil: there is no limit.
+  ///   - keys: the number of columns of the table that name a row.
+  func blocks(fitting columns: Int?, keys: Int) -> String {
+    guard let columns else { return text }
+    let widths = widths
+    func width(_ block: [Int]) -> Int { block.reduce(-Self.gap.count) { $0 + widths[$1] + Self.gap.count } }
+    let names = Array(0..<min(keys, widths.count))
+    var blocks: [[Int]] = [names]
+    for column in names.count..<max(names.count, widths.count) {
+      if width(blocks[blocks.count - 1] + [column]) > columns, blocks[blocks.count - 1].count > names.count {
+        blocks.append(names)
+      }
+      blocks[blocks.count - 1].append(column)
+    }
+    return blocks.map { block in
+      var part = TextTable(block.map { rows[0][$0] })
+      part.rows += rows.dropFirst().map { row in block.map { row[$0] } }
+      return part.text
+    }
+    .joined(separator: "\n\n")
+  }
+
   private func lines(of widths: [Int]) -> [String] {
     rows.map { row in
       let cells = row.enumerated().map { index, cell in

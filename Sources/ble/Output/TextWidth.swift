@@ -67,6 +67,36 @@ extension String {
     return result
   }
 
+  /// The text without its control sequences.
+  private var withoutSequences: String { replacing(#/\u{1B}\[[0-9;]*[A-Za-z]/#, with: "") }
+
+  /// Returns the text in lines that fit, broken at spaces. A word that is longer than a line has a line of its own.
+  ///
+  /// - Parameter indent: the number of spaces before each line except the first one.
+  func wrapped(to columns: Int, indent: Int) -> [String] {
+    guard withoutSequences.columns > columns, columns > 2 * indent else { return [self] }
+    var lines: [String] = []
+    var (line, width) = ("", 0)
+    var gap = ""
+    // Several spaces between two words, as in columns, stay unless the line ends there.
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      let count = String(word).withoutSequences.columns
+      if width > 0, count > 0, width + gap.count + count > columns {
+        lines.append(line)
+        (line, width) = (String(repeating: " ", count: indent), indent)
+        gap = ""
+      }
+      guard !word.isEmpty else {
+        gap += " "
+        continue
+      }
+      line += gap + word
+      width += gap.count + count
+      gap = " "
+    }
+    return lines + [line]
+  }
+
   /// The first columns of the text, with an ellipsis if others follow.
   func shortened(to columns: Int) -> String { self.columns <= columns ? self : cut(to: columns - 1) + "…" }
 }

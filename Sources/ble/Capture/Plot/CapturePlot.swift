@@ -68,11 +68,20 @@ struct CapturePlot {
     case .advertiser(let address): return names[address] ?? address.digits
     case .connection:
       guard let (text, addresses) = connections[series] else { return "" }
-      let known = addresses.compactMap { names[$0] }
-      if known.count == 2, known.count == addresses.count { return "\(known[0]) → \(known[1]), \(text)" }
+      if let pair = pair(addresses) {
+        // The access address distinguishes several connections of two devices.
+        let same = connections.filter { self.pair($0.value.addresses) == pair && !isFailedAttempt($0.key) }
+        return same.count > 1 ? "\(pair), \(text)" : pair
+      }
       // The peripheral's address is the last one; a capture that begins later has none.
       return text + (addresses.last.map { " with \(names[$0] ?? $0.digits)" } ?? "")
     }
+  }
+
+  /// Returns the names of the central and the peripheral; nil: the capture does not tell both.
+  private func pair(_ addresses: [DeviceAddress]) -> String? {
+    let known = addresses.compactMap { names[$0] }
+    return known.count == 2 && addresses.count == 2 ? "\(known[0]) → \(known[1])" : nil
   }
 
   private func isFailedAttempt(_ series: Series) -> Bool {
