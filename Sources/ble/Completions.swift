@@ -17,6 +17,8 @@ struct Completions: ParsableCommand {
   @Argument(help: "bash, zsh or fish.")
   var shell: Shell
 
+  @OptionGroup var output: OutputOptions
+
   func run() throws {
     let kind: CompletionShell =
       switch shell {
@@ -24,6 +26,11 @@ struct Completions: ParsableCommand {
       case .zsh: .zsh
       case .fish: .fish
       }
-    try put(Ble.completionScript(for: kind) + "\n")
+    let script = Ble.completionScript(for: kind)
+    guard output.json else { return try put(script + "\n") }
+    var record = JSONRecord("completions")
+    record.add("shell", shell.rawValue)
+    record.add("script", script)
+    try put(record.line + "\n")
   }
 }

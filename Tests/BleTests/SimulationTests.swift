@@ -121,7 +121,7 @@ import Testing
   func subscribes() throws {
     let result = Self.result(3)
     #expect(result.summary.connections == 1 && result.summary.disconnections == 0)
-    #expect(result.summary.values >= 3)
+    #expect(result.summary.receivedValues >= 3)
     #expect(result.devices.map(\.device) == ["strap", "phone"])
     let link = try #require(result.links.first)
     #expect(result.links.count == 1)
@@ -217,9 +217,9 @@ import Testing
     arguments: [
       ("{}", "results:2: expected a record of ble simulate: the field \"version\" is missing"),
       ("hello", "results:2: expected a record of ble simulate: this is no JSON object"),
-      (#"{"version":2,"record":"simulation"}"#, "results:2: version 2 is not known"),
-      (#"{"version":1,"record":"sighting"}"#, "results:2: expected a record of ble simulate, not \"sighting\""),
-      (#"{"version":1,"record":"simulation","seed":1}"#, "results:2: expected a record of ble simulate: the field"),
+      (#"{"version":1,"record":"simulation"}"#, "results:2: version 1 is not known"),
+      (#"{"version":2,"record":"sighting"}"#, "results:2: expected a record of ble simulate, not \"sighting\""),
+      (#"{"version":2,"record":"simulation","seed":1}"#, "results:2: expected a record of ble simulate: the field"),
     ])
   func wrongResults(line: String, message: String) {
     let failure = #expect(throws: Failure.self) { try SimulationResult.read("\n" + line, named: "results") }

@@ -104,7 +104,7 @@ import Testing
     for step in steps { #expect(step.failure == nil, "\(step)") }
     for (title, part) in expected.values {
       let step = try #require(steps.first { $0.title == title }, "\(title) of \(steps.map(\.title))")
-      #expect(part.isEmpty || step.values.last?.contains(part) == true, "\(step)")
+      #expect(part.isEmpty || step.values.last?.description.contains(part) == true, "\(step)")
     }
     // Each service begins once.
     #expect(steps.filter(\.isFirst).map(\.service).count == Set(steps.map(\.service)).count)
@@ -253,9 +253,9 @@ import Testing
       let step = try #require(steps.first { $0.title == "measurements" }, "\(name)")
       #expect(step.isMeasurement && step.values.count == count, "\(step)")
       if let none {
-        #expect(step.values == [none], "\(step)")
+        #expect(step.values == [TrialValue(none)], "\(step)")
       } else {
-        #expect(step.values.allSatisfy { !$0.hasPrefix("none") }, "\(step)")
+        #expect(step.values.allSatisfy { !$0.description.hasPrefix("none") }, "\(step)")
       }
     }
   }

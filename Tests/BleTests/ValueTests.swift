@@ -37,6 +37,35 @@ import Testing
     #expect(failure?.status == (text.hasPrefix("file:") ? ExitStatus.ambiguous : ExitStatus.usage))
   }
 
+  @Test(
+    "A value without a form is refused with the forms that were probably meant",
+    arguments: [
+      ("5", "did you mean u8:5 or u16:5?"), ("500", "did you mean u16:500 or u32:500?"), ("-5", "i8:-5 or i16:-5?"),
+      ("1.5", "did you mean f32:1.5?"), ("0A1B", "did you mean 0x0A1B or text:0A1B?"), ("on", "did you mean text:on?"),
+      ("uint16:5", "did you mean u16:5?"), ("int:-1", "did you mean i8:-1?"), ("hex:0A", "did you mean 0x0A?"),
+      ("string:on", "did you mean text:on?"), ("two words", "did you mean 'text:two words'?"),
+    ])
+  func suggestedForms(text: String, suggestion: String) {
+    let failure = #expect(throws: Failure.self) { try WrittenValue(text) }
+    #expect(failure?.description.contains(suggestion) == true, "\(failure?.description ?? "none")")
+  }
+
+  @Test("Numbers of a value are numbers in a record, beside their units")
+  func numbers() {
+    func json(_ octets: [UInt8], _ uuid: String) -> String {
+      var record = JSONRecord("value")
+      ValueText(octets, of: CBUUID(string: uuid)).add(to: &record)
+      return record.line
+    }
+    #expect(json([0x57], "2A19").contains(#""decoded":"87 %","number":87,"unit":"%"}"#))
+    #expect(json([0x01], "2A38").hasSuffix(#""decoded":"Chest"}"#))
+    let rate = json([0x06, 0x48], "2A37")
+    #expect(rate.contains(#"{"name":"heart rate","number":72,"unit":"/min"}"#), "\(rate)")
+    #expect(rate.contains(#"{"name":"sensor contact","text":"detected"}"#), "\(rate)")
+    // The special value "not known" is no number.
+    #expect(!json([0x00, 0x80], "2A6E").contains("number"), "\(json([0x00, 0x80], "2A6E"))")
+  }
+
   @Test("A value is shown as octets, as text if it is text, and decoded with its unit")
   func shown() {
     let battery = ValueText([0x57], of: CBUUID(string: "2A19"))
@@ -71,7 +100,7 @@ import Testing
     record.add("list", .list([.null, .flag(true), .integer(7)]))
     #expect(
       record.line
-        == #"{"version":1,"record":"test","text":"a\"b\\c\n\u001b\u2028é","number":-1.5,"whole":3,"list":[null,true,7]}"#
+        == #"{"version":2,"record":"test","text":"a\"b\\c\n\u001b\u2028é","number":-1.5,"whole":3,"list":[null,true,7]}"#
     )
     #expect((0.25).decimal(1) == "0.3")
     #expect((-0.001).decimal(2) == "0")

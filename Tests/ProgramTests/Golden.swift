@@ -113,7 +113,14 @@ enum Golden {
     (["completions fish"], #"(?:^(?! *case '|.*parse_subcommand (?:-r )?\d).*\n)+"#, "[…]\n"),
     // The time of a transfer in real time.
     (["ble send", "ble receive"], #"(?<= in )[\d.]+ s, [\d.]+ \w*B/s"#, "<time>"),
-    (["ble send", "ble receive", "ble alerts"], #"(?<="time":)[\d.]+"#, "<time>"),
+    (["ble send", "ble receive"], #"(?<="time":)[\d.]+"#, "<time>"),
+    // The programming of a shell in a record.
+    (["completions fish"], #"(?<="script":").*(?="\}$)"#, "<script>"),
+    // The time of day, which is that of the world only in virtual time.
+    (["serve --adapter", "ble l2cap", "ble alerts"], #"(?<="date":")\d{4}-\d\d-\d\dT[\d:.]+Z"#, "<date>"),
+    (["ble l2cap"], #"(?<="time":)[\d.]+"#, "<time>"),
+    // The identifier of a device, which belongs to the adapter.
+    (["ble l2cap"], #"(?<="device":")[^"]*"#, "<device>"),
     // The time of real requests, and the identifier of a central without a bond.
     (["serve --adapter"], #"(?<="time":)[\d.]+|^\d+\.\d{3}(?=  )"#, "<time>"),
     (["serve --adapter"], #"(?<="central":")[^"]*"#, "<central>"),

@@ -3,7 +3,7 @@ import Testing
 
 /// The golden files beside the pages that describe the programs, and beside the verbs of ble.
 @Suite("Golden files and pages") struct PageTests {
-  private static let reference = text("Ble-reference")
+  static let reference = text("Ble-reference")
 
   private static func text(_ page: String) -> String {
     (try? String(contentsOfFile: Place.root + "/Documentation/\(page).md", encoding: .utf8)) ?? ""
@@ -22,11 +22,22 @@ import Testing
       // Words in parentheses are values and explanations.
       let names = row.2.replacing(/\([^()]*\)/, with: "")
       var fields = Set(names.matches(of: /`(\w+)`/).map { String($0.1) })
-      if names.contains(/\ba value\b/) { fields.formUnion(["value", "text", "decoded", "fields", "problem"]) }
+      if names.contains(/\ba value\b/) {
+        fields.formUnion(["value", "text", "decoded", "number", "unit", "fields", "problem"])
+      }
       kinds[String(row.1)] = Kind(fields: fields, mayBeNull: row.2.contains("null"))
     }
     return kinds
   }()
+
+  @Test("Each field of a record in Documentation/Ble-reference.md has one type, and each field with a type is in one")
+  func fieldTypes() {
+    let fields = Self.kinds.values.reduce(into: Set<String>()) { $0.formUnion($1.fields) }
+    for name in fields { #expect(RecordTypes.types[name]?.count == 1, "\(name): \(RecordTypes.types[name] ?? [])") }
+    let records = Self.reference.components(separatedBy: "### Types of the fields\n")[0]
+    for name in RecordTypes.types.keys { #expect(fields.contains(name) || records.contains("`\(name)`"), "\(name)") }
+    #expect(fields.count > 150)
+  }
 
   @Test("Each record in a golden file is as Documentation/Ble-reference.md describes it, and each kind is in one")
   func records() throws {
@@ -44,7 +55,8 @@ import Testing
             continue
           }
           seen.insert(kind)
-          #expect(line.hasPrefix(#"{"version":1,"record":""#), "\(name): \(line)")
+          #expect(line.hasPrefix(#"{"version":2,"record":""#), "\(name): \(line)")
+          for problem in RecordTypes.problems(of: String(text)) { Issue.record("\(name): \(problem): \(line)") }
           let unknown = Set(record.keys).subtracting(row.fields).subtracting(["version", "record"])
           #expect(unknown.isEmpty, "\(name): not documented: \(unknown): \(line)")
           let hasNull = record.values.contains { $0 is NSNull }
@@ -116,8 +128,8 @@ import Testing
     for (name, verb) in verbs {
       let own = commands.filter { $0.contains("\(name) ") || $0.contains(defaults[name] ?? name + " ") }
       #expect(!own.isEmpty, "\(name)")
-      // The standard output of completions and l2cap is the data, that of bluez and lockstep belongs to their programs.
-      #expect(verb.hasRecords != name.contains(/^ble (completions|l2cap|bluez|lockstep)/), "\(name)")
+      // The standard output of bluez and lockstep belongs to their programs.
+      #expect(verb.hasRecords != name.contains(/^ble (bluez|lockstep)/), "\(name)")
       #expect(!verb.hasRecords || own.contains { $0.contains("--json ") }, "\(name) --json")
     }
     #expect(verbs.count > 40)

@@ -482,8 +482,8 @@ extension ControlAnswer {
         record.add("central", device.name)
         record.add("peripheral", link.peer)
         record.add("connected", .flag(link.isConnected))
-        record.add("toPeripheral", link.sentOctets)
-        record.add("toCentral", link.receivedOctets)
+        record.add("toPeripheral", .object([("octets", .integer(link.sentOctets))]))
+        record.add("toCentral", .object([("octets", .integer(link.receivedOctets))]))
         record.add("retransmissions", link.retransmissions)
         record.add("rssi", link.rssi.map { Int($0.rounded()) })
         return record

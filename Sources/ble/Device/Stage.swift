@@ -106,6 +106,12 @@ final class Stage: Sendable {
   /// The time since the beginning of the world, or of the verb.
   var now: Duration { world?.now ?? (ContinuousClock.now - start) }
 
+  /// The time of day: that of the world in virtual time, which begins with the year 2001.
+  var date: Date {
+    guard let world, executor != nil else { return Date() }
+    return Date(timeIntervalSinceReferenceDate: world.now.seconds)
+  }
+
   /// Returns a time limit in the time of the verb.
   func limit(_ seconds: Double) -> TimeLimit {
     guard let world, executor != nil else { return TimeLimit(.seconds(seconds)) }

@@ -46,7 +46,7 @@ struct RSSI: ParsableCommand {
             let line = Sparkline.line(values, columns: min(60, Screen.size.columns - 30))
             try picture.show(["\(line)  \(rssi.map { output.style.bold("\($0) dBm") } ?? "not available")"])
           } else {
-            try put(text(rssi, time, peripheral) + "\n")
+            try put(text(rssi, time, peripheral, stage) + "\n")
           }
           if number == count { break }
         }
@@ -54,10 +54,10 @@ struct RSSI: ParsableCommand {
     }
   }
 
-  private func text(_ rssi: Int?, _ time: Duration, _ peripheral: Peripheral) -> String {
+  private func text(_ rssi: Int?, _ time: Duration, _ peripheral: Peripheral, _ stage: Stage) -> String {
     guard output.json else { return "\(time.seconds.fixed(3))\t\(rssi.map { "\($0) dBm" } ?? "-")" }
     var record = JSONRecord("rssi")
-    record.add("time", .decimal(time.seconds, places: 6))
+    record.add(time: time, on: stage)
     record.add("device", peripheral.id.uuidString)
     record.add("rssi", rssi.map { .integer($0) } ?? .null)
     return record.line

@@ -1,4 +1,5 @@
 import BeaconLocation
+import BluetoothAir
 import BluetoothDissection
 import BluetoothLab
 import BluetoothNumbers
@@ -13,8 +14,10 @@ struct SightedDevice: Sendable {
   let peripheral: Peripheral
   let address: DeviceAddress
   private(set) var fields = AdvertisingFields()
-  /// The companies of the manufacturer specific data, in the order in which they were received.
-  private(set) var companies: [UInt16] = []
+  /// True if the device accepts connections; nil: no packet has told yet, because a scan response does not.
+  private(set) var isConnectable: Bool?
+  /// The last manufacturer specific data of each company, in the order in which the companies were received.
+  private var companyData: [(company: UInt16, data: [UInt8])] = []
   /// The last Eddystone frame that identifies the device; its telemetry if there is none.
   private(set) var eddystone: EddystoneFrame?
   /// The signal strength in dBm, smoothed over the last packets; nil: not available.
@@ -35,7 +38,14 @@ struct SightedDevice: Sendable {
     let octets = ByteSlice(packet.data)
     let content = AdvertisingFields(octets)
     fields.merge(content)
-    if let company = content.company, !companies.contains(company) { companies.append(company) }
+    if ![.scanRsp, .auxScanRsp].contains(packet.pduType) { isConnectable = packet.isConnectable }
+    if let company = content.company, let data = content.manufacturerData.map({ Array($0.bytes.dropFirst(2)) }) {
+      if let index = companies.firstIndex(of: company) {
+        companyData[index].data = data
+      } else {
+        companyData.append((company, data))
+      }
+    }
     if let frame = EddystoneFrame(packet), frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
     if let told = PowerReference(packet) {
       switch (told, reference) {
@@ -51,14 +61,32 @@ struct SightedDevice: Sendable {
   /// The name as advertised, or as known from an earlier link.
   var name: String? { fields.localName ?? peripheral.name }
 
+  /// The companies of the manufacturer specific data, in the order in which they were received.
+  var companies: [UInt16] { companyData.map(\.company) }
+
+  /// The manufacturer specific data by company, for a record; nil: there are none.
+  var manufacturerData: JSONText? {
+    companyData.isEmpty ? nil : .object(companyData.map { (Self.digits(of: $0.company), .text("0x" + $0.data.digits)) })
+  }
+
+  /// The service data by the UUID of their service, for a record; nil: there are none.
+  var serviceData: JSONText? {
+    fields.serviceData.isEmpty
+      ? nil : .object(fields.serviceData.map { ("\($0.service)", .text("0x" + $0.data.bytes.digits)) })
+  }
+
+  /// Returns the number of a company: "0x004C".
+  private static func digits(of company: UInt16) -> String {
+    "0x" + [UInt8(company >> 8), UInt8(company & 0xFF)].digits
+  }
+
   /// The company of the latest manufacturer specific data.
   var company: UInt16? { fields.company }
 
   /// The companies, or the content of an Eddystone frame, which has no manufacturer specific data.
   var companyText: String? {
     guard !companies.isEmpty else { return eddystone?.summary }
-    return companies.map { AssignedNumbers.companyName($0) ?? "0x" + [UInt8($0 >> 8), UInt8($0 & 0xFF)].digits }
-      .joined(separator: ", ")
+    return companies.map { AssignedNumbers.companyName($0) ?? Self.digits(of: $0) }.joined(separator: ", ")
   }
 
   /// The advertised services, and those with service data.

@@ -1,9 +1,10 @@
 import BluetoothAir
+import Foundation
 
 /// One record of the output with `--json`: `Documentation/Ble-reference.md` describes the fields of each kind.
 struct JSONRecord {
   /// The version of all records. A change that a reader could trip over increases it; a new field does not.
-  static let version = 1
+  static let version = 2
 
   private var fields: [(String, JSONText)]
 
@@ -23,6 +24,17 @@ struct JSONRecord {
 
   mutating func add(_ name: String, _ text: String?) { add(name, text.map { .text($0) }) }
   mutating func add(_ name: String, _ number: Int?) { add(name, number.map { .integer($0) }) }
+
+  /// Appends the seconds since the beginning of the verb, or of what it does, and the time of day.
+  mutating func add(time: Duration, on stage: Stage) {
+    add("time", .decimal(time.seconds, places: 6))
+    add("date", stage.date)
+  }
+
+  /// Appends a time of day in UTC: "2026-11-30T16:55:02.125Z".
+  mutating func add(_ name: String, _ date: Date) {
+    add(name, .text(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))))
+  }
 
   /// The record on one line.
   var line: String { JSONText.object(fields).line }

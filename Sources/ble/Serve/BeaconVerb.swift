@@ -84,18 +84,18 @@ struct BeaconVerb: ParsableCommand {
         parameters.interval = .seconds(interval)
         parameters.txPower = txPower
         try await device.withAdvertising(parameters) {
-          if isFirst { try report(format, data, stage.now - start) }
+          if isFirst { try report(format, data, stage.now - start, stage) }
           isFirst = false
           try await stage.sleep(renewal ?? 1e6)
         }
       }
     }
 
-    private func report(_ format: String, _ data: [ADStructure], _ time: Duration) throws {
+    private func report(_ format: String, _ data: [ADStructure], _ time: Duration, _ stage: Stage) throws {
       let octets = data.flatMap(\.octets).digits
       guard output.json else { return try put("\(time.seconds.fixed(3))  \(format)  0x\(octets)\n") }
       var record = JSONRecord("beacon")
-      record.add("time", .decimal(time.seconds, places: 6))
+      record.add(time: time, on: stage)
       record.add("format", format)
       record.add("data", "0x" + octets)
       try put(record.line + "\n")

@@ -96,9 +96,9 @@ struct Clone: ParsableCommand {
     record.add("device", found.peripheral.id.uuidString)
     record.add("name", found.name)
     record.add("file", path)
-    record.add("services", recording.counts.services)
-    record.add("characteristics", recording.counts.characteristics)
-    record.add("values", recording.counts.values)
+    record.add("serviceCount", recording.counts.services)
+    record.add("characteristicCount", recording.counts.characteristics)
+    record.add("valueCount", recording.counts.values)
     try put(record.line + "\n")
   }
 }

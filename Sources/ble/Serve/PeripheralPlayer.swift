@@ -407,7 +407,7 @@ final class PeripheralPlayer: Sendable {
     let time = stage.now - start
     guard isJSON else { return try output("\(time.seconds.fixed(3))  serving  \(name.debugDescription)") }
     var record = JSONRecord("serving")
-    record.add("time", .decimal(time.seconds, places: 6))
+    record.add(time: time, on: stage)
     record.add("name", name)
     record.add("services", .list(description.services.map { .text("\($0.uuid)") }))
     record.add("data", "0x" + description.advertising.payload.octets.digits)
@@ -431,7 +431,7 @@ final class PeripheralPlayer: Sendable {
       return try output(parts.joined(separator: "  ").printable)
     }
     var record = JSONRecord("request")
-    record.add("time", .decimal(time.seconds, places: 6))
+    record.add(time: time, on: stage)
     record.add("event", event)
     record.add("central", central.id.uuidString)
     record.add("service", "\(entry.service)")

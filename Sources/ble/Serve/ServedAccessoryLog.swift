@@ -58,7 +58,7 @@ final class ServedAccessoryLog<A: Accessory>: Sendable {
   private var startLine: String {
     guard isJSON else { return "\(time.fixed(3))  serving  \(name.debugDescription)" }
     var record = JSONRecord("serving")
-    record.add("time", .decimal(time, places: 6))
+    record.add(time: .seconds(time), on: stage)
     record.add("name", name)
     record.add("services", .list(services.map { .text("\($0)") }))
     record.add("data", "0x" + advertising.payload.octets.digits)
@@ -78,7 +78,7 @@ final class ServedAccessoryLog<A: Accessory>: Sendable {
       return parts.joined(separator: "  ").printable
     }
     var record = JSONRecord("request")
-    record.add("time", .decimal(time, places: 6))
+    record.add(time: .seconds(time), on: stage)
     record.add("event", name)
     record.add("central", central.id.uuidString)
     record.add("service", "\(path.service)")

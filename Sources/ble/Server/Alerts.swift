@@ -49,7 +49,7 @@ extension AlertDescription {
     guard isJSON else { return try say(line) }
     var record = JSONRecord("alert")
     record.add("number", .number("\(number)"))
-    record.add("time", .decimal(Double(time) / 1_000, places: 3))
+    record.add("date", Date(timeIntervalSince1970: Double(time) / 1_000))
     record.add("app", app)
     record.add("text", text)
     try ble.put(record.line + "\n")

@@ -122,7 +122,9 @@ struct Simulate: ParsableCommand {
   }
 
   private func write(_ result: SimulationResult) throws {
-    try put(output.json ? result.records.map { $0.line + "\n" }.joined() : SimulationText.report(result))
+    try put(
+      output.json
+        ? result.records.map { $0.line + "\n" }.joined() : SimulationText.report(result, columns: Screen.width))
   }
 
   // MARK: One run
@@ -224,7 +226,7 @@ struct Simulate: ParsableCommand {
       }
     }
     progress.clear()
-    if !output.json { try put(SimulationText.distribution(results)) }
+    if !output.json { try put(SimulationText.distribution(results, columns: Screen.width)) }
   }
 
   /// The maximum length of a file of `--merge`, in octets.
@@ -265,7 +267,8 @@ struct Simulate: ParsableCommand {
     results.sort { $0.summary.seed < $1.summary.seed }
     try put(
       output.json
-        ? results.flatMap(\.records).map { $0.line + "\n" }.joined() : SimulationText.distribution(results))
+        ? results.flatMap(\.records).map { $0.line + "\n" }.joined()
+        : SimulationText.distribution(results, columns: Screen.width))
   }
 }
 

@@ -18,7 +18,7 @@ struct SimulationResult: Sendable {
     /// The number of links that have a record; nil: a former version of the program has not written it.
     var links: Int?
     /// The values that the clients have received by notifications and indications.
-    var values: Int
+    var receivedValues: Int
     var packets: Int
     var crcErrors: Int
     var missedPackets: Int
@@ -123,7 +123,7 @@ struct SimulationResult: Sendable {
       seed: seed, duration: duration, devices: devices.count, connections: phones.reduce(0) { $0 + $1.connections },
       disconnections: phones.reduce(0) { $0 + $1.disconnections },
       failedAttempts: statistics.devices.reduce(0) { $0 + $1.failedAttempts }, links: links.count,
-      values: phones.reduce(0) { $0 + $1.values },
+      receivedValues: phones.reduce(0) { $0 + $1.values },
       packets: devices.reduce(0) { $0 + $1.sent }, crcErrors: devices.reduce(0) { $0 + $1.crcErrors },
       missedPackets: devices.reduce(0) { $0 + $1.missedPackets },
       retransmissions: links.reduce(0) { $0 + $1.toPeripheral.retransmissions + $1.toCentral.retransmissions },
@@ -192,7 +192,7 @@ extension SimulationResult.Summary {
     record.add("disconnections", disconnections)
     record.add("failedAttempts", failedAttempts)
     record.add("links", links)
-    record.add("values", values)
+    record.add("receivedValues", receivedValues)
     record.add("packets", packets)
     record.add("crcErrors", crcErrors)
     record.add("missedPackets", missedPackets)

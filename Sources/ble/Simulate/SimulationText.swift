@@ -4,16 +4,23 @@ import Foundation
 /// The results of simulations as text.
 enum SimulationText {
   /// The report of one run.
-  static func report(_ result: SimulationResult) -> String {
+  ///
+  /// - Parameter columns: the number of columns of the terminal; nil: the report is for no terminal.
+  static func report(_ result: SimulationResult, columns: Int? = nil) -> String {
     let summary = result.summary
     var text = """
       \(summary.duration.fixed(3)) s, seed \(summary.seed): \(summary.devices) devices, \(summary.packets) packets
       clients: connections \(summary.connections), ended \(summary.disconnections), \
-      failed attempts \(summary.failedAttempts ?? 0), values received \(summary.values)
+      failed attempts \(summary.failedAttempts ?? 0), values received \(summary.receivedValues)
       losses: CRC errors \(summary.crcErrors), missed packets \(summary.missedPackets), \
       retransmissions \(summary.retransmissions)
 
       """
+    if let columns {
+      text =
+        text.split(separator: "\n").flatMap { String($0).wrapped(to: columns, indent: 2) }
+        .joined(separator: "\n") + "\n"
+    }
     let attempts = result.attempts.filter { $0.lostRequests + $0.unanswered > 0 }
     if !attempts.isEmpty {
       var table = TextTable([
@@ -25,7 +32,7 @@ enum SimulationText {
           "\(pair.lostRequests)", "\(pair.unanswered)",
         ])
       }
-      text += "\n" + table.text + "\n"
+      text += "\n" + table.blocks(fitting: columns, keys: 2) + "\n"
     }
     if !result.links.isEmpty {
       var table = TextTable([
@@ -39,7 +46,7 @@ enum SimulationText {
           link.rssi.map { "\($0.fixed(0)) dBm" } ?? "-",
         ])
       }
-      text += "\n" + table.text + "\n"
+      text += "\n" + table.blocks(fitting: columns, keys: 2) + "\n"
     }
     var table = TextTable([
       "device", "sent", "received", "CRC errors", "missed", "transmitting", "receiving", "current", "battery life",
@@ -51,13 +58,18 @@ enum SimulationText {
         current(device.averageCurrent), life(device.batteryLife),
       ])
     }
-    text += "\n" + table.text + "\n"
-    for warning in result.devices.compactMap(\.warning) { text += "\nwarning: \(warning)\n" }
+    text += "\n" + table.blocks(fitting: columns, keys: 1) + "\n"
+    for warning in result.devices.compactMap(\.warning) {
+      let line = "warning: \(warning)"
+      text += "\n" + (columns.map { line.wrapped(to: $0, indent: 2) } ?? [line]).joined(separator: "\n") + "\n"
+    }
     return text
   }
 
   /// The distribution of what several runs have shown.
-  static func distribution(_ results: [SimulationResult]) -> String {
+  ///
+  /// - Parameter columns: the number of columns of the terminal; nil: the table is for no terminal.
+  static func distribution(_ results: [SimulationResult], columns: Int? = nil) -> String {
     var table = TextTable(["of \(results.count) runs", "mean", "deviation", "lowest", "highest"])
     func add(_ name: String, _ values: [Double], _ text: (Double) -> String) {
       guard let lowest = values.min(), let highest = values.max() else { return }
@@ -72,7 +84,7 @@ enum SimulationText {
     addCount("connections", \.connections)
     addCount("connections that ended", \.disconnections)
     addCount("attempts that failed") { $0.failedAttempts ?? 0 }
-    addCount("values received", \.values)
+    addCount("values received", \.receivedValues)
     addCount("packets", \.packets)
     addCount("CRC errors", \.crcErrors)
     addCount("missed packets", \.missedPackets)
@@ -85,7 +97,7 @@ enum SimulationText {
       add("\(name): current", devices.map(\.averageCurrent), current)
       add("\(name): battery life", devices.compactMap(\.batteryLife)) { life($0) }
     }
-    return table.text + "\n"
+    return table.blocks(fitting: columns, keys: 1) + "\n"
   }
 
   private static func rate(_ bits: Double) -> String {

@@ -15,7 +15,7 @@ struct DeviceTrial: Sendable {
     let service: CBUUID
     let title: String
     /// The values that the step has read or received, with their units.
-    var values: [String] = []
+    var values: [TrialValue] = []
     /// True if the values are measurements, one after the other.
     var isMeasurement = false
     /// The reason why the step has failed; nil: it has worked.
@@ -125,7 +125,7 @@ struct DeviceTrial: Sendable {
       try await step(service.uuid, title) {
         let text = ValueText(try await characteristic.read(within: stage.stepLimit), of: characteristic.uuid)
         if let problem = text.problem { throw StepFailure(description: problem) }
-        return [text.brief]
+        return [TrialValue(text)]
       }
     }
   }
@@ -137,7 +137,7 @@ struct DeviceTrial: Sendable {
   /// - Parameter body: returns the values; nil: the device does not have what the step tries, so there is no step.
   /// - Throws: the error of the end of the link, or of the task.
   func step(
-    _ service: CBUUID, _ title: String, isMeasurement: Bool = false, _ body: () async throws -> [String]?
+    _ service: CBUUID, _ title: String, isMeasurement: Bool = false, _ body: () async throws -> [TrialValue]?
   ) async throws {
     var step = Step(service: service, title: title, isMeasurement: isMeasurement)
     do {
@@ -175,10 +175,11 @@ struct DeviceTrial: Sendable {
   /// - Returns: the values, or a text that there is none if the device need not have sent one.
   /// - Throws: `StepFailure` if there is no value although one was due.
   func listen<Values: AsyncSequence & Sendable>(
-    to values: Values, every interval: Double? = 0, _ text: @escaping @Sendable (Values.Element) throws -> String
-  ) async throws -> [String] {
+    to values: Values, every interval: Double? = 0,
+    _ shown: @escaping @Sendable (Values.Element) throws -> TrialValue
+  ) async throws -> [TrialValue] {
     let seconds = listeningTime(every: interval ?? 0)
-    let received = try await collect(values, for: seconds, text)
+    let received = try await collect(values, for: seconds, shown)
     guard received.isEmpty else { return received }
     guard let interval, interval < seconds else { return ["none within \(seconds.short) s"] }
     throw StepFailure(description: "no value within \(seconds.short) s")
@@ -192,14 +193,14 @@ struct DeviceTrial: Sendable {
 
   /// Returns the values of this number of seconds, which may be none.
   private func collect<Values: AsyncSequence & Sendable>(
-    _ values: Values, for seconds: Double, _ text: @escaping @Sendable (Values.Element) throws -> String
-  ) async throws -> [String] {
-    let received = NIOLockedValueBox<[String]>([])
+    _ values: Values, for seconds: Double, _ shown: @escaping @Sendable (Values.Element) throws -> TrialValue
+  ) async throws -> [TrialValue] {
+    let received = NIOLockedValueBox<[TrialValue]>([])
     do {
       try await withTimeLimit(stage.limit(seconds)) {
         for try await value in values {
-          let line = try text(value)
-          received.withLockedValue { $0.append(line) }
+          let element = try shown(value)
+          received.withLockedValue { $0.append(element) }
         }
       }
     } catch is TimeLimitExceeded {

@@ -32,7 +32,7 @@ struct ProfileTrial: Sendable {
     _ title: String, _ read: @escaping @Sendable () async throws -> Value?
   ) async throws {
     try await trial.step(service, title) {
-      try await withTimeLimit(trial.procedureLimit) { try await read() }.map { ["\($0)"] }
+      try await withTimeLimit(trial.procedureLimit) { try await read() }.map { [TrialValue($0)] }
     }
   }
 
@@ -42,7 +42,9 @@ struct ProfileTrial: Sendable {
   ) async throws {
     let uuid = BluetoothUUID(Value.uuid)
     try await trial.step(service, KnownNames.title(of: CBUUID(string: "\(uuid)"))) {
-      try await withTimeLimit(trial.stage.stepLimit) { try await read() }.map { [ValueText($0.octets, of: uuid).brief] }
+      try await withTimeLimit(trial.stage.stepLimit) { try await read() }.map {
+        [TrialValue(ValueText($0.octets, of: uuid))]
+      }
     }
   }
 
@@ -52,8 +54,7 @@ struct ProfileTrial: Sendable {
   ) async throws {
     try await trial.step(service, title) {
       do {
-        let value = try await run()
-        return ["\(value)"]
+        return [TrialValue(try await run())]
       } catch SensorControlError.refused(.opCodeNotSupported) {
         return nil
       } catch ProfileError.missingCharacteristic {
@@ -77,7 +78,7 @@ struct ProfileTrial: Sendable {
   ) async throws {
     guard let values else { return }
     try await trial.step(service, title, isMeasurement: true) {
-      try await trial.listen(to: values, every: interval) { "\($0)" }
+      try await trial.listen(to: values, every: interval) { TrialValue($0) }
     }
   }
 
@@ -95,7 +96,7 @@ struct ProfileTrial: Sendable {
     var interval: MeasurementInterval?
     try await trial.step(service, "measurement interval") {
       interval = try await withTimeLimit(trial.procedureLimit) { try await client.measurementInterval() }
-      return interval.map { ["\($0)"] }
+      return interval.map { [TrialValue($0)] }
     }
     // A thermometer without an interval measures only when its user does · Health Thermometer Service 1.0, 3.4.
     try await measurements("measurements", client.measurements, every: interval?.value)
@@ -114,11 +115,12 @@ struct ProfileTrial: Sendable {
     try await value("features") { try await client.feature() }
     try await procedure("number of stored records") { try await client.numberOfRecords() }
     try await trial.step(service, "last record") {
-      var records: [String] = []
+      var records: [TrialValue] = []
       for try await reading in client.records(RecordCriterion(.lastRecord)) {
         records.append(
-          [reading.measurement.description, reading.context?.description].compactMap { $0 }
-            .joined(separator: "; "))
+          TrialValue(
+            [reading.measurement.description, reading.context?.description].compactMap { $0 }.joined(separator: "; "),
+            fields: reading.measurement.fields + (reading.context?.fields ?? [])))
       }
       return records.isEmpty ? ["none"] : records
     }
@@ -274,7 +276,7 @@ struct ProfileTrial: Sendable {
     // The phone sends events only if it has notifications, and its user permits it.
     try await trial.step(service, "notifications", isMeasurement: true) {
       let events = client.events.map { event in try await Self.text(of: event, client) }
-      return try await trial.listen(to: events, every: nil) { $0 }
+      return try await trial.listen(to: events, every: nil) { TrialValue($0) }
     }
   }
 

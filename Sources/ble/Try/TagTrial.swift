@@ -1,4 +1,5 @@
 import BluetoothLab
+import BluetoothProfiles
 import BluetoothTypes
 import CoreBluetooth
 import CoreBluetoothExtras
@@ -23,12 +24,12 @@ struct TagTrial: Sendable {
       let period = try find(sensor.period)
       let oldConfiguration = try await configuration.read(within: limit)
       let settings = [(configuration, oldConfiguration), (period, try await period.read(within: limit))]
-      let values: [String]
+      let values: [TrialValue]
       do {
         // A tag with the shortest period of all sensors gives several values in the time of the trial.
         try await period.write(Data([30]), within: limit)
         try await configuration.write(Data(turningOn: sensor), within: limit)
-        values = try await trial.listen(to: data.notifications) { [sensor] in try Self.text(of: sensor, Array($0)) }
+        values = try await trial.listen(to: data.notifications) { [sensor] in try Self.value(of: sensor, Array($0)) }
       } catch {
         try? await restore(settings)
         throw error
@@ -56,7 +57,7 @@ struct TagTrial: Sendable {
   }
 
   /// Returns a measurement with its units · CC2650 SensorTag User's Guide.
-  static func text(of sensor: SensorTag.Sensor, _ octets: [UInt8]) throws -> String {
+  static func value(of sensor: SensorTag.Sensor, _ octets: [UInt8]) throws -> TrialValue {
     let lengths: [SensorTag.Sensor: Int] = [.infrared: 4, .humidity: 4, .pressure: 6, .movement: 18]
     guard octets.count == lengths[sensor] else {
       throw DeviceTrial.StepFailure(description: "expected \(lengths[sensor] ?? 0) octets, got \(octets.count)")
@@ -68,18 +69,27 @@ struct TagTrial: Sendable {
       let (value, limit) = (number(offset, count), 1 << (8 * count - 1))
       return Double(value < limit ? value : value - 2 * limit)
     }
-    func vector(_ offset: Int, _ unit: Double, _ places: Int) -> String {
-      [0, 2, 4].map { (signed(offset + $0) * unit).fixed(places) }.joined(separator: ", ")
+    func field(_ name: String, _ value: Double, _ places: Int, _ unit: String) -> ValueField {
+      ValueField(name, DecimalNumber(Int((value * pow(10, Double(places))).rounded()), exponent: -places), symbol: unit)
     }
-    return switch sensor {
-    case .infrared: "object \((signed(0) / 128).fixed(1)) °C, ambient \((signed(2) / 128).fixed(1)) °C"
-    case .humidity:
-      "\((Double(number(2)) / 65_536 * 100).fixed(1)) %, \((Double(number(0)) / 65_536 * 165 - 40).fixed(1)) °C"
-    case .pressure: "\((Double(number(3, 3)) / 100).fixed(2)) hPa, \((signed(0, 3) / 100).fixed(1)) °C"
-    case .movement:
-      "rotation \(vector(0, 500.0 / 65_536, 1)) °/s; acceleration \(vector(6, 2.0 / 32_768, 2)) g; "
-        + "magnetic field \(vector(12, 1, 0)) µT"
+    func vector(_ name: String, _ offset: Int, _ unit: Double, _ places: Int, _ symbol: String) -> [ValueField] {
+      zip(["x", "y", "z"], [0, 2, 4]).map { field("\(name) \($0)", signed(offset + $1) * unit, places, symbol) }
     }
+    let fields: [ValueField] =
+      switch sensor {
+      case .infrared: [field("object", signed(0) / 128, 1, "°C"), field("ambient", signed(2) / 128, 1, "°C")]
+      case .humidity:
+        [
+          field("humidity", Double(number(2)) / 65_536 * 100, 1, "%"),
+          field("temperature", Double(number(0)) / 65_536 * 165 - 40, 1, "°C"),
+        ]
+      case .pressure:
+        [field("pressure", Double(number(3, 3)) / 100, 2, "hPa"), field("temperature", signed(0, 3) / 100, 1, "°C")]
+      case .movement:
+        vector("rotation", 0, 500.0 / 65_536, 1, "°/s") + vector("acceleration", 6, 2.0 / 32_768, 2, "g")
+          + vector("magnetic field", 12, 1, 0, "µT")
+      }
+    return TrialValue(fields.map(\.description).joined(separator: ", "), fields: fields)
   }
 }
 

@@ -34,7 +34,9 @@ struct Try: ParsableCommand {
     guard listen > 0, listen <= 1e6 else { throw ValidationError("--listen must be more than 0, up to 1000000") }
   }
 
-  func run() throws {
+  func run() throws { try HeldLog.during { try runSteps() } }
+
+  private func runSteps() throws {
     try Stage(adapter).run { stage in
       let central = try await stage.makeCentral()
       let found = try await device.find(by: central, on: stage)
@@ -61,7 +63,7 @@ struct Try: ParsableCommand {
     record.add("name", KnownNames.uuid(step.service.uuidString).flatMap { KnownNames.name(of: $0) })
     record.add("step", step.title)
     record.add("worked", .flag(step.failure == nil))
-    record.add("values", step.values.isEmpty ? nil : .list(step.values.map { .text($0) }))
+    record.add("values", step.values.isEmpty ? nil : .list(step.values.map(\.json)))
     record.add("failure", step.failure)
     return record.line
   }
@@ -70,7 +72,7 @@ struct Try: ParsableCommand {
     let state = step.failure == nil ? "ok    " : "failed"
     let count = step.values.count > 1 && step.isMeasurement ? "\(step.values.count) values, the last one: " : ""
     let values = step.isMeasurement ? step.values.suffix(1) : step.values[...]
-    let detail = step.failure ?? (count + values.joined(separator: ", "))
+    let detail = step.failure ?? (count + values.map(\.description).joined(separator: ", "))
     return "  \(state)  \(step.title)\(detail.isEmpty ? "" : ": \(detail)")".printable
   }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import BluetoothAir
+import BluetoothDissection
 import CoreBluetooth
 import CoreBluetoothExtras
 import Dispatch
@@ -21,6 +23,7 @@ struct L2CAP: ParsableCommand {
     var psm: String
     @OptionGroup var pipe: Pipe
     @OptionGroup var adapter: AdapterOptions
+    @OptionGroup var output: OutputOptions
 
     /// The PSMs of LE credit-based channels (SPSM) · Vol 3, Part A, 4.22.
     private static let psms: ClosedRange<UInt16> = 0x0001...0x00FF
@@ -40,7 +43,9 @@ struct L2CAP: ParsableCommand {
             // Apple's API has no code of its own for a refusal.
             throw Failure("the device has refused the channel with PSM \(psm)", status: ExitStatus.refused)
           }
-          try await pipe.run(channel, stage)
+          let log = ChannelLog(psm: channel.psm, device: peripheral.id.uuidString, stage, output)
+          try log.emit("opened")
+          try await pipe.run(channel, log, stage)
         }
       }
     }
@@ -58,6 +63,7 @@ struct L2CAP: ParsableCommand {
     var encrypted = false
     @OptionGroup var pipe: Pipe
     @OptionGroup var adapter: AdapterOptions
+    @OptionGroup var output: OutputOptions
 
     func run() throws {
       try Stage(adapter).run { stage in
@@ -73,6 +79,8 @@ struct L2CAP: ParsableCommand {
       // Its end closes the channel.
       defer { withExtendedLifetime(listener) {} }
       complain("listening as \"\(name)\" with PSM \(listener.psm)")
+      let log = ChannelLog(psm: listener.psm, stage, output)
+      try log.emit("listening", ["name": .text(name)])
       let channel: L2CAPChannel?
       do {
         channel = try await device.withAdvertising(localName: name) {
@@ -81,7 +89,8 @@ struct L2CAP: ParsableCommand {
       } catch { throw await stage.failure(of: error, "listening", by: device) }
       guard let channel else { throw Failure("the channel was closed", status: ExitStatus.linkLost) }
       complain("a device has opened the channel")
-      do { try await pipe.run(channel, stage) } catch {
+      try log.emit("opened")
+      do { try await pipe.run(channel, log, stage) } catch {
         throw await stage.failure(of: error, "the channel", by: device)
       }
       // The end of the program ends the link. The other side learns by the response to its request to close the channel
@@ -96,9 +105,9 @@ struct L2CAP: ParsableCommand {
   /// Moves octets between a channel and the standard input and output.
   struct Pipe: ParsableArguments {
     static let discussion = """
-      What comes from the channel is written to the standard output, and the standard input is sent. The verb ends when \
-      the other side closes the channel, or when the standard input has ended and nothing has come for the time of \
-      --linger. It fails if the other side closes the channel before it has all octets that were read.
+      What comes from the channel is written to the standard output, or with --json as records, and the standard input \
+      is sent. The verb ends when the other side closes the channel, or when the standard input has ended and nothing \
+      has come for the time of --linger. It fails if the other side closes the channel before it has all octets that were read.
       """
 
     @Option(
@@ -112,8 +121,9 @@ struct L2CAP: ParsableCommand {
       guard linger >= 0, linger <= 1e6 else { throw ValidationError("--linger must be 0 to 1000000") }
     }
 
-    func run(_ channel: L2CAPChannel, _ stage: Stage) async throws {
-      try await run(channel, StandardInput.pieces(), stage) { try put(octets: $0) }
+    fileprivate func run(_ channel: L2CAPChannel, _ log: ChannelLog, _ stage: Stage) async throws {
+      try await run(channel, StandardInput.pieces(), stage) { try log.received($0) }
+      try log.emit("closed")
     }
 
     /// Moves octets from `pieces` to the channel, and from the channel to `output`.
@@ -192,6 +202,38 @@ struct L2CAP: ParsableCommand {
 
     /// The number of octets that must leave the send buffer within the time of `--timeout`.
     private static let partSize = 1_024
+  }
+}
+
+/// The output of a channel: what it receives as octets, or records of what happens.
+private struct ChannelLog: Sendable {
+  let psm: UInt16
+  /// The identifier of the device that has the channel; nil: this program waits for one.
+  var device: String?
+  let stage: Stage
+  let output: OutputOptions
+  private let start: Duration
+
+  init(psm: UInt16, device: String? = nil, _ stage: Stage, _ output: OutputOptions) {
+    (self.psm, self.device, self.stage, self.output) = (psm, device, stage, output)
+    start = stage.now
+  }
+
+  /// Prints a record of an event, if the user wants records.
+  func emit(_ event: String, _ details: KeyValuePairs<String, JSONText?> = [:]) throws(OutputFailure) {
+    var record = JSONRecord("channel")
+    record.add(time: stage.now - start, on: stage)
+    record.add("event", event)
+    record.add("device", device)
+    record.add("psm", Int(psm))
+    for (name, value) in details { record.add(name, value) }
+    try output.emit(record)
+  }
+
+  /// Prints octets that have arrived.
+  func received(_ octets: [UInt8]) throws(OutputFailure) {
+    guard output.json else { return try put(octets: octets) }
+    try emit("received", ["data": .text("0x" + octets.digits)])
   }
 }
 

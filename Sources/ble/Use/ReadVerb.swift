@@ -4,17 +4,20 @@ import BluetoothProfiles
 import CoreBluetooth
 import CoreBluetoothExtras
 
-/// The verb that reads a value.
+/// The verb that reads values.
 struct Read: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Reads a characteristic or a descriptor of a device.",
-    discussion: "Prints the octets, the text if they are readable, and the decoded value with its units."
+    abstract: "Reads characteristics or descriptors of a device.",
+    discussion: """
+      Prints the octets, the text if they are readable, and the decoded value with its units. Several values are read on \
+      one link, and each line begins with the name of its characteristic.
+      """
   )
-  .examples("ble read strap \"battery level\"", "ble read strap 180A/2A29 --json")
+  .examples("ble read strap \"battery level\"", "ble read strap 180A/2A29 2A19 --json")
 
   @OptionGroup var device: DeviceChoice
-  @Argument(help: ArgumentHelp(AttributePath.help))
-  var characteristic: String
+  @Argument(help: ArgumentHelp(AttributePath.help + " Several: all on one link.", valueName: "characteristic"))
+  var characteristics: [String]
   @Flag(help: "Prints the octets as they are.")
   var raw = false
   @OptionGroup var adapter: AdapterOptions
@@ -22,40 +25,71 @@ struct Read: ParsableCommand {
 
   func validate() throws {
     if raw, output.json { throw ValidationError("expected either --raw or --json") }
+    if raw, characteristics.count > 1 {
+      throw ValidationError("--raw prints one value; name one characteristic, not \(characteristics.count)")
+    }
   }
 
   func run() throws {
-    let path = try AttributePath(characteristic)
+    let paths = try characteristics.map { try AttributePath($0) }
     try Stage(adapter).run { stage in
-      let (octets, record, line) = try await stage.withDevice(device) { try await read(path, on: $0, stage) }
+      let readings = try await stage.withDevice(device) { peripheral in
+        var readings: [AttributeReading] = []
+        for path in paths { readings.append(try await path.read(on: peripheral, stage)) }
+        return readings
+      }
       // Printed after the link has ended, so that a slow reader does not hold it.
-      if raw { return try put(octets: octets) }
-      try put((output.json ? record : line) + "\n")
+      if raw { return try put(octets: readings[0].text.octets) }
+      try put(readings.map { $0.output(output, isOneOf: readings.count) + "\n" }.joined())
     }
   }
+}
 
-  private func read(
-    _ path: AttributePath, on peripheral: Peripheral, _ stage: Stage
-  ) async throws -> (octets: [UInt8], record: String, line: String) {
+/// A value that was read.
+struct AttributeReading: Sendable {
+  let uuid: CBUUID
+  let text: ValueText
+  fileprivate let record: JSONRecord
+
+  /// Returns the record, or the line, which names the attribute if it is one of several.
+  func output(_ output: OutputOptions, isOneOf count: Int) -> String {
+    if output.json { return record.line }
+    return count > 1 ? "\(KnownNames.title(of: uuid))  \(text.line)" : text.line
+  }
+}
+
+extension AttributePath {
+  /// Finds the attribute on a connected device, and reads it.
+  func read(on peripheral: Peripheral, _ stage: Stage) async throws -> AttributeReading {
     var record = JSONRecord("value")
-    record.add("device", peripheral.id.uuidString)
+    let attribute = try await find(on: peripheral, stage)
     let text: ValueText
-    switch try await path.find(on: peripheral, stage) {
+    switch attribute {
     case .characteristic(let characteristic):
       let value = try await characteristic.read(within: stage.stepLimit)
       text = ValueText(value, of: characteristic.uuid, format: try await characteristic.presentationFormat(stage))
-      record.add(characteristic)
     case .descriptor(let descriptor):
       text = ValueText(try await descriptor.read(within: stage.stepLimit), of: descriptor.uuid)
-      record.add(descriptor.characteristic)
-      record.add("descriptor", descriptor.uuid.uuidString)
     }
+    record.add("date", stage.date)
+    record.add("device", peripheral.id.uuidString)
+    record.add(attribute)
     text.add(to: &record)
-    return (text.octets, record.line, text.line)
+    return AttributeReading(uuid: attribute.uuid, text: text, record: record)
   }
 }
 
 extension JSONRecord {
+  /// Adds the UUIDs and the name of an attribute.
+  mutating func add(_ attribute: AttributePath.Attribute) {
+    switch attribute {
+    case .characteristic(let characteristic): add(characteristic)
+    case .descriptor(let descriptor):
+      add(descriptor.characteristic)
+      add("descriptor", descriptor.uuid.uuidString)
+    }
+  }
+
   /// Adds the UUIDs and the name of a characteristic.
   mutating func add(_ characteristic: RemoteCharacteristic) {
     add("service", characteristic.service.uuid.uuidString)

@@ -65,12 +65,7 @@ struct Subscribe: ParsableCommand {
   ///
   /// - Throws: `Failure` if it has no notifications and no indications.
   private func source(_ path: AttributePath, on peripheral: Peripheral, _ stage: Stage) async throws -> Source {
-    let characteristic = try await path.characteristic(on: peripheral, stage)
-    guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
-      throw Failure(
-        "\(KnownNames.title(of: characteristic.uuid)) has no notifications and no indications",
-        status: ExitStatus.refused)
-    }
+    let characteristic = try await path.notifying(on: peripheral, stage)
     return Source(characteristic: characteristic, format: try await characteristic.presentationFormat(stage))
   }
 
@@ -89,7 +84,7 @@ struct Subscribe: ParsableCommand {
         group.addTask { try await send(targets, stage) }
         group.addTask {
           for try await (index, octets) in values {
-            try put(line(octets, sources[index], isOneOf: sources.count, stage.now - start) + "\n")
+            try put(line(octets, sources[index], isOneOf: sources.count, stage.now - start, stage) + "\n")
             let number = received.withLockedValue { received in
               received += 1
               return received
@@ -121,7 +116,9 @@ struct Subscribe: ParsableCommand {
     }
   }
 
-  private func line(_ octets: Data, _ source: Source, isOneOf count: Int, _ time: Duration) -> String {
+  private func line(
+    _ octets: Data, _ source: Source, isOneOf count: Int, _ time: Duration, _ stage: Stage
+  ) -> String {
     let characteristic = source.characteristic
     let text = ValueText(octets, of: characteristic.uuid, format: source.format)
     guard output.json else {
@@ -129,11 +126,26 @@ struct Subscribe: ParsableCommand {
       return "\(time.seconds.fixed(3))  \(title)\(text.line)".printable
     }
     var record = JSONRecord("notification")
-    record.add("time", .decimal(time.seconds, places: 6))
+    record.add(time: time, on: stage)
     record.add("device", characteristic.service.peripheral.id.uuidString)
     record.add(characteristic)
     text.add(to: &record)
     return record.line
+  }
+}
+
+extension AttributePath {
+  /// Finds a characteristic with notifications or indications.
+  ///
+  /// - Throws: `Failure` if it has none.
+  func notifying(on peripheral: Peripheral, _ stage: Stage) async throws -> RemoteCharacteristic {
+    let characteristic = try await characteristic(on: peripheral, stage)
+    guard !characteristic.properties.isDisjoint(with: [.notify, .indicate]) else {
+      throw Failure(
+        "\(KnownNames.title(of: characteristic.uuid)) has no notifications and no indications",
+        status: ExitStatus.refused)
+    }
+    return characteristic
   }
 }
 

@@ -1,4 +1,5 @@
 import BluetoothTransport
+import BluetoothWire
 import Foundation
 
 /// A value as it is written on the command line.
@@ -33,7 +34,7 @@ struct WrittenValue: Hashable, Sendable {
     } else if let colon = text.firstIndex(of: ":") {
       octets = try typed(String(text[..<colon]), String(text[text.index(after: colon)...]), text)
     } else {
-      throw failure(text, "expected one of: \(forms)")
+      throw failure(text, "expected one of: \(forms)" + suggestion(for: text))
     }
     guard octets.count <= maximum else {
       throw failure(text, "\(octets.count) octets; an attribute has at most \(maximum)")
@@ -73,7 +74,7 @@ struct WrittenValue: Hashable, Sendable {
   private static func integer(_ type: String, _ rest: String, _ text: String) throws -> Data {
     guard let kind = type.first, "ui".contains(kind), let bits = Int(type.dropFirst()),
       [8, 16, 24, 32, 40, 48, 56, 64].contains(bits)
-    else { throw failure(text, "unknown form \"\(type):\"; expected one of: \(forms)") }
+    else { throw failure(text, "unknown form \"\(type):\"; expected one of: \(forms)" + suggestion(for: text)) }
     let isHexadecimal = rest.lowercased().hasPrefix("0x")
     if kind == "u" {
       let number = isHexadecimal ? UInt64(rest.dropFirst(2), radix: 16) : UInt64(rest)
@@ -86,6 +87,34 @@ struct WrittenValue: Hashable, Sendable {
       throw failure(text, "expected an integer from \(-highest - 1) to \(highest)")
     }
     return littleEndian(UInt64(bitPattern: number), bits / 8)
+  }
+
+  /// Returns `; did you mean u8:5?` with the forms that a text without a known form can have.
+  private static func suggestion(for text: String) -> String {
+    var forms: [String] = []
+    if let match = text.wholeMatch(of: /(uint|int|sint|float|hex|str|string|utf8)(\d*):(.*)/) {
+      let rest = match.3
+      switch match.1 {
+      case "uint": forms = ["u\(match.2.isEmpty ? "8" : match.2):\(rest)"]
+      case "int", "sint": forms = ["i\(match.2.isEmpty ? "8" : match.2):\(rest)"]
+      case "float": forms = ["f\(match.2 == "64" ? "64" : "32"):\(rest)"]
+      case "hex": forms = ["0x\(rest)"]
+      default: forms = ["text:\(rest)"]
+      }
+    } else if let number = Int64(text) {
+      let kind = number < 0 ? "i" : "u"
+      let widths = [8, 16, 32, 64].filter { bits in
+        number < 0 ? number >= Int64.min >> (64 - Int64(bits)) : bits == 64 || number < 1 << Int64(bits)
+      }
+      forms = widths.prefix(2).map { "\(kind)\($0):\(number)" }
+    } else if Double(text)?.isFinite == true {
+      forms = ["f32:\(text)"]
+    } else if text.count.isMultiple(of: 2), text.contains(where: \.isNumber), text.allSatisfy(\.isHexDigit) {
+      forms = ["0x\(text)", "text:\(text)"]
+    } else if !text.isEmpty, !text.contains(":") {
+      forms = ["text:\(text)".shellWord]
+    }
+    return forms.isEmpty ? "" : "; did you mean \(forms.joined(separator: " or "))?"
   }
 
   private static func littleEndian(_ number: UInt64, _ count: Int) -> Data {

@@ -27,10 +27,32 @@ extension ValueText {
     record.add("value", "0x" + octets.digits)
     record.add("text", text)
     record.add("decoded", decoded)
-    if fields.contains(where: { !$0.name.isEmpty }) {
-      record.add(
-        "fields", .list(fields.map { .object([("name", .text($0.name)), ("value", .text($0.value))]) }))
-    }
+    for (name, value) in fields.json { record.add(name, value) }
     record.add("problem", problem)
+  }
+}
+
+extension [ValueField] {
+  /// The members of an object for a value: `number` and `unit` of a single number, or `fields`.
+  var json: [(String, JSONText)] {
+    guard let first, count > 1 || !first.name.isEmpty else { return self.first?.numberJSON ?? [] }
+    return [
+      (
+        "fields",
+        .list(
+          map { field in
+            let number = field.numberJSON
+            return .object([("name", .text(field.name))] + (number.isEmpty ? [("text", .text(field.value))] : number))
+          })
+      )
+    ]
+  }
+}
+
+extension ValueField {
+  /// The members of an object for the number of the field; none if it has no number.
+  fileprivate var numberJSON: [(String, JSONText)] {
+    guard let number else { return [] }
+    return [("number", .number(number))] + (unit.isEmpty ? [] : [("unit", .text(unit))])
   }
 }

@@ -23,13 +23,13 @@ private let fileHelp = ArgumentHelp("The capture; - is the standard input.", val
 extension CaptureCommand {
   struct Show: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Prints one line for each packet.",
+      abstract: "Prints one line for each packet, or with --details its fields and octets.",
       discussion: """
         In a pipe, the fields of a line are separated by tabs: number, seconds, channel or adapter, direction, \
         connection, name, content.
         """
     )
-    .examples("ble capture show room.pcapng --protocol att", "ble capture show room.pcapng --comments --count 5")
+    .examples("ble capture show room.pcapng --protocol att", "ble capture show room.pcapng --details --count 5")
 
     @Argument(help: fileHelp, completion: .file()) var file: String
     @OptionGroup var filter: PacketFilterOptions
@@ -37,6 +37,8 @@ extension CaptureCommand {
     var count: Int?
     @Flag(help: "Shows the comments of the packets, such as their receivers in a world.")
     var comments = false
+    @Flag(help: "Shows the fields of each packet as a tree, and its octets.")
+    var details = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -47,6 +49,7 @@ extension CaptureCommand {
       let input = try CaptureInput(path: file)
       let filter = try PacketFilter(filter)
       var printer = PacketPrinter(filter: filter, output: output, showsComments: comments, limit: count)
+      printer.showsDetails = details
       while let element = try input.next() {
         guard try printer.add(element) else {
           printer.dissector.complainOfNotes()
@@ -199,6 +202,8 @@ struct PacketPrinter {
   let filter: PacketFilter
   let output: OutputOptions
   let showsComments: Bool
+  /// True to show the tree of the fields and the octets of each packet.
+  var showsDetails = false
   /// The number of packets after which the printing ends; nil: none.
   let limit: Int?
   private let isTerminal = Screen.isTerminal
@@ -225,13 +230,18 @@ struct PacketPrinter {
       let description = dissector.describe(packet)
       guard filter.admits(description) else { return true }
       shown += 1
+      let tree = showsDetails ? PacketFields(packet, isEncrypted: description.isEncrypted) : nil
+      guard !output.json else {
+        try put(description.record(octets: packet.octets, tree).line + "\n")
+        return shown != limit
+      }
       let text =
-        output.json
-        ? description.record(octets: packet.octets).line
-        : isTerminal
-          ? description.columns(output.style, withComments: showsComments)
-          : description.line(withComments: showsComments)
-      try put(text + "\n")
+        isTerminal
+        ? description.columns(output.style, withComments: showsComments)
+        : description.line(withComments: showsComments)
+      let lines = isTerminal ? text.wrappedForTerminal(STDOUT_FILENO, indent: 4) : [text]
+      try put(lines.map { $0 + "\n" }.joined())
+      if showsDetails { try say(lines: (tree?.lines ?? []) + [""]) }
       return shown != limit
     }
   }

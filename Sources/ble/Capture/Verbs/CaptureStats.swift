@@ -199,8 +199,8 @@ struct CaptureReport {
     let channels = statistics.channels.sorted { $0.key < $1.key }.map { number, channel in
       var record = JSONRecord("captureChannel")
       record.add("channel", Int(number))
-      record.add("advertising", channel.advertising)
-      record.add("data", channel.data)
+      record.add("advertisingPackets", channel.advertising)
+      record.add("dataPackets", channel.data)
       record.add("octets", channel.octets)
       record.add("airTime", .decimal(Double(channel.airTime) / 1e9, places: 9))
       record.add("retransmissions", channel.retransmissions)

@@ -24,7 +24,7 @@ extension PacketDescription {
   }
 
   /// The packet as a record.
-  func record(octets: [UInt8]) -> JSONRecord {
+  func record(octets: [UInt8], _ tree: PacketFields? = nil) -> JSONRecord {
     var record = JSONRecord("packet")
     record.add("number", number)
     record.add("time", .decimal(Double(time) / 1e9, places: 9))
@@ -44,8 +44,23 @@ extension PacketDescription {
     if isEncrypted { record.add("encrypted", .flag(true)) }
     if hasWrongCRC { record.add("wrongCRC", .flag(true)) }
     if isMalformed { record.add("malformed", .flag(true)) }
-    record.add("octets", "0x" + octets.digits)
+    record.add("data", "0x" + octets.digits)
     record.add("comments", comments.isEmpty ? nil : .list(comments.map { .text($0) }))
+    if let tree {
+      record.add("content", "0x" + tree.octets.digits)
+      record.add("fields", .list(tree.fields.map(\.json)))
+    }
     return record
+  }
+}
+
+extension PacketFields.Field {
+  /// The field as an object of a record.
+  fileprivate var json: JSONText {
+    .object(
+      [
+        ("name", .text(name)), ("text", .text(value)), ("from", .integer(range.lowerBound)),
+        ("to", .integer(range.upperBound)),
+      ] + (parts.isEmpty ? [] : [("fields", .list(parts.map(\.json)))]))
   }
 }
