@@ -43,8 +43,8 @@ struct Ble: ParsableCommand {
       CommandGroup(
         name: "Device",
         subcommands: [
-          Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, Pair.self, L2CAP.self,
-          Doctor.self,
+          Scan.self, Inspect.self, Try.self, RSSI.self, Read.self, Write.self, Subscribe.self, RunVerb.self, Pair.self,
+          L2CAP.self, Doctor.self,
         ]),
       CommandGroup(
         name: "Capture and simulation", subcommands: [CaptureCommand.self, Monitor.self, Simulate.self]),
