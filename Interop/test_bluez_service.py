@@ -2,6 +2,7 @@
 and libdbus-1 (Debian's package dbus), and for its test `bluetoothctl` (Debian's package bluez)."""
 
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -51,6 +52,8 @@ async def test_an_application_of_a_client_is_a_device_for_the_other_adapter():
 async def test_bluetoothctl_lists_shows_and_scans():
     program = await serve("--world", "gym", "--", "bluetoothctl")
     try:
+        # It has the objects of the service then.
+        await program.line("Agent registered")
         await program.say("show")
         await program.line("Powered: yes")
         await program.say("scan le")
@@ -67,6 +70,9 @@ async def test_bluetoothctl_lists_shows_and_scans():
 async def test_the_status_is_that_of_the_command():
     program = await serve("--", "sh", "-c", "exit 7")
     assert await program.exit() == 7
+    program = await serve("--", "sh", "-c", "kill -SEGV $$")
+    assert await program.exit() == 128 + signal.SIGSEGV
+    await program.problem("sh was ended by signal 11")
     program = await serve("--", "no-such-command-here")
     assert await program.exit() == 127
     await program.problem("can't run no-such-command-here")

@@ -1,5 +1,6 @@
-import BluetoothDBus
 import Testing
+
+@testable import BluetoothDBus
 
 @Suite("Messages of D-Bus", .enabled(if: DBusMessageBody.isAvailable, "this machine has no libdbus-1"))
 struct DBusMessageTests {
@@ -23,6 +24,17 @@ struct DBusMessageTests {
   func octets() throws {
     #expect(DBusMessageBody.read(signal) == [.bytes([1, 2, 3])])
     #expect(try DBusMessageBody.rewrite([.bytes([1, 2, 3])]) == [.bytes([1, 2, 3])])
+  }
+
+  @Test("A dictionary is sent in the order of its keys")
+  func order() {
+    let names = (0..<40).map { "org.bluez.Name\($0)" }
+    let texts = Dictionary(uniqueKeysWithValues: names.map { (DBusValue.string($0), DBusValue.byte(1)) })
+    #expect(DBusValue.inOrder(texts).map(\.key) == names.sorted().map { .string($0) })
+    let paths: [DBusValue: DBusValue] = [.path("/a/b"): .byte(1), .path("/"): .byte(2), .path("/a"): .byte(3)]
+    #expect(DBusValue.inOrder(paths).map(\.value) == [.byte(2), .byte(3), .byte(1)])
+    let numbers = Dictionary(uniqueKeysWithValues: (0..<40).map { (DBusValue.uint16($0), DBusValue.byte(1)) })
+    #expect(DBusValue.inOrder(numbers).map(\.key) == (0..<40).map { .uint16($0) })
   }
 
   @Test("Octets that are no message are refused, and a message with one wrong octet is refused or is another one")

@@ -30,20 +30,26 @@ final class EventLoopExecutor: WorldExecutor, @unchecked Sendable {
 
   /// Schedules `work`. After `close`, drops it, because the loop may have ended.
   func execute(_ work: @escaping @Sendable () -> Void) {
-    if isOpen.withLockedValue({ $0 }) { loop.execute(work) }
+    // With the lock, so that the loop has not shut down.
+    isOpen.withLockedValue { if $0 { loop.execute(work) } }
   }
 
   func wait<R: Sendable>(for work: () -> R) -> R {
     // On the loop or after `close`, no other thread uses the world.
-    guard !loop.inEventLoop, isOpen.withLockedValue({ $0 }) else { return work() }
+    guard !loop.inEventLoop else { return work() }
     return withoutActuallyEscaping(work) { work in
       let item = WorkItem(work)
       let done = DispatchSemaphore(value: 0)
-      loop.execute {
-        item.run()
-        done.signal()
+      let isOpen = isOpen.withLockedValue { isOpen in
+        if isOpen {
+          loop.execute {
+            item.run()
+            done.signal()
+          }
+        }
+        return isOpen
       }
-      done.wait()
+      if isOpen { done.wait() } else { item.run() }
       guard let result = item.result else { fatalError("the event loop dropped a task") }
       return result
     }

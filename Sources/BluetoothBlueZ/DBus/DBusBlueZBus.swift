@@ -156,10 +156,13 @@ package final class RunningBlueZ: Sendable {
   /// Calls `handler` when the bus has ended.
   package func whenClosed(_ handler: @escaping @Sendable () -> Void) { connection.whenClosed(handler) }
 
-  /// Ends the sessions of the service and its connection.
+  /// Ends the sessions of the service, and then its connection. Nothing calls the service afterwards.
   package func stop() async {
     let server = server
     try? await loop.submit { server.stop() }.get()
-    connection.close()
+    await withCheckedContinuation { continuation in
+      connection.whenClosed { continuation.resume() }
+      connection.close()
+    }
   }
 }

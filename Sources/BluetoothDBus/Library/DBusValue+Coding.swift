@@ -103,7 +103,7 @@ extension DBusValue {
       return container(TypeCode.array, element) { inner in elements.allSatisfy { $0.append(to: inner, library) } }
     case .dictionary(let entries, let key, let value):
       return container(TypeCode.array, "{\(key)\(value)}") { array in
-        entries.allSatisfy { entry in
+        Self.inOrder(entries).allSatisfy { entry in
           withIterator { inner in
             guard library.openContainer(array, TypeCode.entry, nil, inner) != 0 else { return false }
             let isComplete = entry.key.append(to: inner, library) && entry.value.append(to: inner, library)
@@ -115,6 +115,18 @@ extension DBusValue {
       return container(TypeCode.structure, nil) { inner in fields.allSatisfy { $0.append(to: inner, library) } }
     case .variant(let value):
       return container(TypeCode.variant, value.signature) { value.append(to: $0, library) }
+    }
+  }
+
+  /// Returns the entries of a dictionary in the order in which they are sent: that of texts and numbers. bluetoothctl
+  /// crashes if an object's other interfaces come before `Adapter1`.
+  static func inOrder(_ entries: [DBusValue: DBusValue]) -> [(key: DBusValue, value: DBusValue)] {
+    entries.sorted { left, right in
+      if let left = left.key.string ?? left.key.path, let right = right.key.string ?? right.key.path {
+        return left < right
+      }
+      if let left = left.key.integer, let right = right.key.integer { return left < right }
+      return false
     }
   }
 

@@ -68,21 +68,21 @@ struct BlueZVerb: ParsableCommand {
     if status != 0 { Foundation.exit(status) }
   }
 
-  /// Serves the interface, and runs the command. Returns its exit status.
+  /// Serves the interface, and runs the command. Returns its exit status. The ends have an order: the command, the
+  /// service with its connection, the bus, the world.
   private func serveAndRun() throws -> Int32 {
     let file = try readWorld()
+    let world = World(seed: seed ?? file?.seed ?? 0, time: .real(speed: speed))
+    // The world ends with its last reference.
+    defer { withExtendedLifetime(world) {} }
     let bus: PrivateBus
     do throws(DBusError) { bus = try PrivateBus.start() } catch {
       throw Failure(error.message, status: ExitStatus.noAdapter)
     }
     defer { bus.stop() }
-    let world = World(seed: seed ?? file?.seed ?? 0, time: .real(speed: speed))
-    // The world ends with its last reference.
-    defer { withExtendedLifetime(world) {} }
     let served = makeAdapters(file, in: world)
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    defer { try? group.syncShutdownGracefully() }
-    let loop = group.next()
+    // The loop lives as long as the program: events of the world may reach it after the service.
+    let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let version = try version
     let service = try Self.wait { () async throws -> RunningBlueZ in
       try await DBusBlueZBus.serve(on: .address(bus.address), loop: loop) { bus in

@@ -2,7 +2,8 @@ import Foundation
 
 /// Runs a command in the foreground of the terminal, as a shell does.
 enum CommandRunner {
-  /// Runs a command, and returns its exit status: 128 and the number of the signal if a signal has ended it.
+  /// Runs a command, and returns its exit status: 128 and the number of the signal if a signal has ended it. Reports
+  /// any signal but SIGINT and SIGTERM on the standard error.
   ///
   /// - Parameter environment: the variables that the command gets besides those of this program.
   static func run(_ command: [String], environment: [String: String]) throws -> Int32 {
@@ -41,6 +42,10 @@ enum CommandRunner {
     var status: CInt = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let number = status & 0x7F
-    return number == 0 ? status >> 8 & 0xFF : 128 + number
+    guard number != 0 else { return status >> 8 & 0xFF }
+    if ![SIGINT, SIGTERM].contains(number) {
+      complain("\(command[0]) was ended by signal \(number): \(String(cString: strsignal(number)))")
+    }
+    return 128 + number
   }
 }
