@@ -19,7 +19,9 @@ import Testing
     }
     return .dictionary(
       [
-        .path("/app/service0"): object("GattService1", ["UUID": .string(uuid), "Primary": .bool(true)]),
+        .path("/app/service0"): object(
+          "GattService1",
+          ["UUID": .string(uuid), "Primary": .bool(true), "Includes": .paths(["/app/service0"])]),
         .path("/app/service0/char0"): object(
           "GattCharacteristic1",
           [

@@ -106,10 +106,11 @@ final class ApplicationTable: @unchecked Sendable {
     var ids: [String: LocalAttributeID] = [:]
     for service in services {
       let id = nextID()
-      ids[service.path] = id
+      // bluez-peripheral lists a service among its own includes.
       let info = LocalServiceInfo(
         id: id, uuid: service.uuid, isPrimary: service.isPrimary, includes: service.includes.compactMap { ids[$0] },
         characteristics: service.characteristics.map(\.info))
+      ids[service.path] = id
       for characteristic in service.characteristics {
         let properties = characteristic.info.definition.properties
         characteristics[characteristic.info.id] = Characteristic(

@@ -28,6 +28,8 @@ final class ExportedAdapter: @unchecked Sendable {
   /// The devices that the current discovery has reported.
   private var found: Set<PeerHandle> = []
   private(set) var isPowered = false
+  /// True if the adapter has told whether it is on.
+  private(set) var isKnown = false
   /// The calls that wait for a change of the power.
   private var powerAnswers: [(isOn: Bool, answer: BusAnswer)] = []
   private var discoverableTimer: Scheduled<Void>?
@@ -371,7 +373,11 @@ final class ExportedAdapter: @unchecked Sendable {
 
   private func stateChanged(_ state: AdapterState) {
     let isOn = state == .poweredOn
-    defer { answerPower(isOn) }
+    if state != .unknown, state != .resetting { isKnown = true }
+    defer {
+      answerPower(isOn)
+      context.adapterChanged()
+    }
     guard isOn != isPowered else { return }
     isPowered = isOn
     set("Powered", .bool(isOn))

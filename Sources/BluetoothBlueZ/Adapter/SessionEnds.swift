@@ -8,6 +8,7 @@ import NIOCore
 final class SessionEnd<Event: Sendable, Role: SessionRole>: Sendable {
   private struct State {
     weak var session: Session<Role>?
+    var isAttached = false
   }
 
   private let loop: any EventLoop
@@ -20,20 +21,27 @@ final class SessionEnd<Event: Sendable, Role: SessionRole>: Sendable {
     self.handler = handler
   }
 
-  func attach(_ session: Session<Role>) { state.withLockedValue { $0.session = session } }
+  /// Sets the session, on the loop. An event that comes earlier waits for it.
+  func attach(_ session: Session<Role>) {
+    state.withLockedValue { state in
+      state.session = session
+      state.isAttached = true
+    }
+  }
 
   /// - Parameter copied: returns the event with octets that outlive the call.
   fileprivate func pass(_ event: Event, isState: Bool, copied: (Event) -> Event) {
-    let session = state.withLockedValue { $0.session }
+    let (session, isAttached) = state.withLockedValue { ($0.session, $0.isAttached) }
     // On one thread with the adapter, an event needs neither a copy nor another task.
-    guard !loop.inEventLoop else {
+    guard !loop.inEventLoop || !isAttached else {
       if isState { session?.noteStateSeen() }
       return handler(event)
     }
     let event = copied(event)
     session?.eventQueued()
-    loop.execute { [handler] in
-      if isState { session?.noteStateSeen() }
+    loop.execute { [self] in
+      // The session is attached by now. The daemon drops all commands of a session that has not counted each state.
+      if isState { state.withLockedValue { $0.session }?.noteStateSeen() }
       handler(event)
       session?.eventHandled()
     }

@@ -10,6 +10,8 @@ final class ServerContext {
   /// The version of BlueZ whose properties and errors the service has.
   let version: BlueZVersion
   private unowned let service: any BusService
+  /// Called after each change of the state of an adapter.
+  var adapterChanged: () -> Void = {}
   /// The clients that the bus watches.
   private var watched: Set<String> = []
 

@@ -156,6 +156,14 @@ package final class RunningBlueZ: Sendable {
   /// Calls `handler` when the bus has ended.
   package func whenClosed(_ handler: @escaping @Sendable () -> Void) { connection.whenClosed(handler) }
 
+  /// Waits until each adapter has told whether it is on.
+  package func waitUntilReady() async {
+    let (server, loop) = (server, loop)
+    await withCheckedContinuation { continuation in
+      loop.execute { server.whenReady { continuation.resume() } }
+    }
+  }
+
   /// Ends the sessions of the service, and then its connection. Nothing calls the service afterwards.
   package func stop() async {
     let server = server

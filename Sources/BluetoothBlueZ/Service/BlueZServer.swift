@@ -33,6 +33,7 @@ package final class BlueZServer: BusService, @unchecked Sendable {
   private var context: ServerContext!
   private var adapters: [ExportedAdapter] = []
   private let served: [ServedBlueZAdapter]
+  private var readyHandlers: [() -> Void] = []
 
   /// - Parameters:
   ///   - adapters: the adapters, which become `hci0`, `hci1` and so on.
@@ -48,14 +49,30 @@ package final class BlueZServer: BusService, @unchecked Sendable {
   package func begin() {
     context.loop.preconditionInEventLoop()
     context.add([(BlueZInterface.agentManager, [:]), (BlueZInterface.profileManager, [:])], at: "/org/bluez")
+    context.adapterChanged = { [weak self] in self?.tellReady() }
     adapters = served.enumerated().map { ExportedAdapter($1, number: $0, in: context) }
     for adapter in adapters { adapter.begin() }
     context.tree.flush()
   }
 
+  /// Calls `handler` once when each adapter has told whether it is on.
+  package func whenReady(_ handler: @escaping () -> Void) {
+    context.loop.preconditionInEventLoop()
+    readyHandlers.append(handler)
+    tellReady()
+  }
+
+  private func tellReady() {
+    guard adapters.allSatisfy(\.isKnown) else { return }
+    let handlers = readyHandlers
+    readyHandlers = []
+    for handler in handlers { handler() }
+  }
+
   /// Ends the sessions.
   package func stop() {
     context.loop.preconditionInEventLoop()
+    context.adapterChanged = {}
     for adapter in adapters { adapter.stop() }
     adapters = []
   }

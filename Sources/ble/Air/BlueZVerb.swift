@@ -90,6 +90,8 @@ struct BlueZVerb: ParsableCommand {
       }
     }
     defer { Self.waitForEnd { await service.stop() } }
+    // A command finds adapters that are on.
+    Self.waitForEnd { await service.waitUntilReady() }
     guard !command.isEmpty else {
       try serve(bus.address)
       return 0
