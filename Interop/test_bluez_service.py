@@ -48,6 +48,17 @@ async def test_an_application_of_a_client_is_a_device_for_the_other_adapter():
     assert lines == ["registered", "read 01", "written 0203", "notified 04"]
 
 
+async def test_a_peripheral_of_bluez_peripheral_is_followed():
+    lines = await run("--adapters", 2, "--", sys.executable, PROGRAMS / "heart_monitor.py")
+    assert lines == ["registered", "location 03", "place finger", "reset", "rate 60", "disconnected"]
+
+
+@pytest.mark.parametrize("mode", ["active", "passive"])
+async def test_the_scanner_of_home_assistant_finds_devices(mode):
+    lines = await run("--world", "gym", "--", sys.executable, PROGRAMS / "home_scanner.py", mode, "Cyclist")
+    assert lines == ["hci0 02:00:00:00:00:01 passive True", f"found Cyclist by {mode}"]
+
+
 @pytest.mark.skipif(not shutil.which("bluetoothctl"), reason="bluetoothctl is missing: install bluez")
 async def test_bluetoothctl_lists_shows_and_scans():
     program = await serve("--world", "gym", "--", "bluetoothctl")

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,15 @@ class Browser:
         self._pages: dict[str, "Page"] = {}
 
     @classmethod
-    async def start(cls) -> "Browser":
+    async def start(cls, *arguments: str, environment: Mapping[str, str] | None = None) -> "Browser":
         folder = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         process = await asyncio.create_subprocess_exec(
             program(), "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={folder.name}",
             "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
             "--disable-component-update", "--disable-sync", "--force-color-profile=srgb", "--font-render-hinting=none",
-            "--hide-scrollbars", *sandbox, "about:blank", stderr=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.DEVNULL)  # fmt: skip
+            "--hide-scrollbars", *sandbox, *arguments, "about:blank", stderr=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.DEVNULL, env={**os.environ, **(environment or {})})  # fmt: skip
         errors: list[str] = []
         address = await asyncio.wait_for(cls._address(process, errors), PATIENCE)
         browser = cls(process, folder, errors)
@@ -130,6 +132,7 @@ class Page:
         self.browser, self.session, self.target = browser, session, target
         self.problems: list[str] = []
         self._answer_dialogs = False
+        self._wanted_device: str | None = None
 
     def note(self, event: str, parameters: dict) -> None:
         if event == "Runtime.exceptionThrown":
@@ -141,6 +144,19 @@ class Page:
             self.problems += [] if self._answer_dialogs else [f"a dialog: {parameters['message']}"]
             task = self.ask("Page.handleJavaScriptDialog", accept=self._answer_dialogs)
             self._dialog = asyncio.create_task(task)
+        elif event == "DeviceAccess.deviceRequestPrompted" and self._wanted_device:
+            # The event comes again with each device that the browser finds.
+            for device in parameters["devices"]:
+                if device["name"] == self._wanted_device:
+                    self._wanted_device = None
+                    task = self.ask("DeviceAccess.selectPrompt", id=parameters["id"], deviceId=device["id"])
+                    self._choice = asyncio.create_task(task)
+                    return
+
+    async def choose_device(self, name: str) -> None:
+        """Chooses the device with a name as soon as a request of the page shows it."""
+        self._wanted_device = name
+        await self.ask("DeviceAccess.enable")
 
     def accept_dialogs(self) -> None:
         self._answer_dialogs = True
@@ -157,9 +173,9 @@ class Page:
         media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         await self.ask("Emulation.setEmulatedMedia", features=media)
 
-    async def value(self, script: str) -> Any:
+    async def value(self, script: str, **more: Any) -> Any:
         """The value of an expression, which may be a promise."""
-        result = await self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        result = await self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, **more)
         details = result.get("exceptionDetails")
         assert not details, details.get("exception", {}).get("description", details["text"])
         return result["result"].get("value")
