@@ -153,8 +153,9 @@ async def boot(guest_files, captures):
     """Starts Linux with controllers on airs: `await boot("name", air.endpoint, …)`."""
     guests: list[Linux] = []
 
-    async def boot_guest(name: str, *endpoints: str) -> Linux:
-        guests.append(await Linux.start(name, guest_files, captures(f"{name}.console"), *endpoints))
+    async def boot_guest(name: str, *endpoints: str, runs_programs: bool = False) -> Linux:
+        console = captures(f"{name}.console")
+        guests.append(await Linux.start(name, guest_files, console, *endpoints, runs_programs=runs_programs))
         return guests[-1]
 
     yield boot_guest

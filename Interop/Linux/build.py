@@ -29,7 +29,7 @@ KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # for its keys, the default random number generator: drbg with sha512.
 MODULES = (
     "virtio_pci", "virtio_console", "virtio_rng", "cmac", "sha512_generic", "jitterentropy_rng", "drbg", "bluetooth",
-    "hci_uart", "uhid", "hid_generic", "evdev", "algif_hash", "algif_skcipher", "ecb",
+    "hci_uart", "uhid", "hid_generic", "evdev", "algif_hash", "algif_skcipher", "ecb", "9pnet_virtio", "9p",
 )  # fmt: skip
 
 
@@ -272,8 +272,8 @@ def finish(suite: Suite, root: Path) -> None:
     for name in ("dev", "proc", "sys", "run", "tmp", "root", "var/lib/bluetooth", "var/lib/dbus", "etc/bluetooth"):
         (root / name).mkdir(parents=True, exist_ok=True)
     for name, text in {
-        "passwd": "root:x:0:0::/root:/bin/sh\nmessagebus:x:100:100::/:/bin/false\n",
-        "group": "root:x:0:\nmessagebus:x:100:\nbluetooth:x:101:\n",
+        "passwd": "root:x:0:0::/root:/bin/sh\nmessagebus:x:100:100::/:/bin/false\nuser:x:1000:1000::/tmp:/bin/sh\n",
+        "group": "root:x:0:\nmessagebus:x:100:\nbluetooth:x:101:\nuser:x:1000:\n",
         "nsswitch.conf": "passwd: files\ngroup: files\n",
         "machine-id": f"{1:032x}\n",
     }.items():

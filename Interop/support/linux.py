@@ -8,7 +8,9 @@ import importlib.util
 import itertools
 import json
 import os
+import re
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +59,17 @@ class Linux:
         self.events = Events(f"events of {program.name}")
         self._numbers = itertools.count(1)
         self._requests: dict[int, asyncio.Future] = {}
+        self._programs: dict[str, GuestProgram] = {}
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def start(cls, name: str, folder: Path, console: Path, *endpoints: str) -> "Linux":
-        """Starts the guest in `folder`, whose serial lines are connections to `endpoints`; it has no adapters yet."""
-        program = await Program.start(QEMU, *options(folder, console, endpoints), name=name)
+    async def start(
+        cls, name: str, folder: Path, console: Path, *endpoints: str, runs_programs: bool = False
+    ) -> "Linux":
+        """Starts the guest in `folder`, whose serial lines are connections to `endpoints`; it has no adapters yet. With
+        `runs_programs`, it sees the programs of this package."""
+        shares = shared_folders() if runs_programs else {}
+        program = await Program.start(QEMU, *options(folder, console, endpoints, shares), name=name)
         guest = cls(program)
         try:
             await guest.event("ready")
@@ -94,6 +101,14 @@ class Linux:
         """Starts a command that goes on while the test does other things."""
         return asyncio.create_task(self(command, **arguments))
 
+    async def start_program(self, name: str, *arguments: object, **environment: str) -> "GuestProgram":
+        """Starts a program of this package beside bluetoothd, as an ordinary user."""
+        program = GuestProgram(self, f"{name} {next(self._numbers)}")
+        self._programs[program.key] = program
+        environment = {"COREBLUETOOTH_ADAPTER": "bluez", "COREBLUETOOTH_PROMPTS": "accept", **environment}
+        await self("start_program", key=program.key, words=[name, *map(str, arguments)], environment=environment)
+        return program
+
     async def event(self, name: str, **fields: Any) -> dict[str, Any]:
         """The next event with this name and these fields."""
 
@@ -113,13 +128,17 @@ class Linux:
             if not line.startswith("{"):
                 continue
             message = json.loads(line)
-            if "event" in message:
+            if program := self._programs.get(message.get("program")):
+                program.add(message)
+            elif "event" in message:
                 self.events.add(message)
             elif "error" in message:
                 self._requests.pop(message["id"]).set_exception(GuestError(message["error"]))
             else:
                 self._requests.pop(message["id"]).set_result(message["result"])
         self.events.add(None)
+        for program in self._programs.values():
+            program.add({"event": "exit", "status": None})
         for request in self._requests.values():
             if not request.done():
                 request.set_exception(GuestError("the guest has ended"))
@@ -134,13 +153,58 @@ class Linux:
         await self._reader
 
 
+class GuestProgram:
+    """A program of this package that runs in a guest, as `support.programs.Program` is one outside."""
+
+    def __init__(self, guest: Linux, key: str) -> None:
+        self.guest, self.key = guest, key
+        self.output, self.problems = Events(key), Events(f"{key}, standard error")
+        self.status: asyncio.Future = asyncio.get_running_loop().create_future()
+
+    def add(self, message: dict[str, Any]) -> None:
+        """Takes an event of the program."""
+        if message["event"] != "exit":
+            print(f"[{self.key}] {message['line']}")
+            (self.output if message["event"] == "line" else self.problems).add(message["line"])
+        elif not self.status.done():
+            self.status.set_result(message["status"])
+            self.output.add(None)
+            self.problems.add(None)
+
+    async def line(self, pattern: str, seconds: float = PATIENCE) -> re.Match[str]:
+        """The next line in which `pattern` is found; an end of the output before it is a failure."""
+        return await programs.search(self.output, pattern, seconds)
+
+    async def problem(self, pattern: str, seconds: float = PATIENCE) -> re.Match[str]:
+        return await programs.search(self.problems, pattern, seconds)
+
+    async def say(self, line: str) -> None:
+        await self.guest("say", key=self.key, line=line)
+
+    async def exit(self, seconds: float = PATIENCE) -> int:
+        """The status with which it ends by itself."""
+        return await soon(asyncio.shield(self.status), seconds)
+
+    async def stop(self) -> int:
+        await self.guest("end", key=self.key)
+        return await self.exit()
+
+
+def shared_folders() -> dict[str, Path]:
+    """The folders of the programs and of the libraries of Swift that they load."""
+    program = programs.built("ble").resolve()
+    listed = subprocess.run(["ldd", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+    libraries = re.search(r"=> (\S+)/libswiftCore\.so", listed)
+    return {"programs": program.parent, "swift": Path(libraries[1]) if libraries else program.parent}
+
+
 def accelerator() -> str:
     """KVM where the processor has it. A machine without may have /dev/kvm all the same, and guests stop there."""
     flags = set(Path("/proc/cpuinfo").read_text().split())
     return "kvm" if flags & {"vmx", "svm"} and os.access("/dev/kvm", os.R_OK | os.W_OK) else "tcg"
 
 
-def options(folder: Path, console: Path, endpoints: tuple[str, ...]) -> list[object]:
+def options(folder: Path, console: Path, endpoints: tuple[str, ...], shares: dict[str, Path]) -> list[object]:
     result = [
         "-accel", accelerator(), "-machine", "pc,usb=off,vmport=off", "-cpu", "max", "-smp", 1, "-m", 512,
         "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4",
@@ -153,4 +217,7 @@ def options(folder: Path, console: Path, endpoints: tuple[str, ...]) -> list[obj
         host, port = endpoint.rsplit(":", 1)
         result += ["-chardev", f"socket,id=hci{number},host={host},port={port},nodelay=on"]
         result += ["-device", f"isa-serial,chardev=hci{number},index={number}"]
+    for tag, path in shares.items():
+        result += ["-fsdev", f"local,id={tag},path={path},security_model=none,readonly=on"]
+        result += ["-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
     return result

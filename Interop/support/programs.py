@@ -20,6 +20,15 @@ def built(name: str) -> Path:
     return program
 
 
+async def search(lines: Events, pattern: str, seconds: float) -> re.Match[str]:
+    """The next of a program's lines in which `pattern` is found; an end of the lines before it is a failure."""
+    found = await lines.next(lambda line: line is None or re.search(pattern, line), seconds)
+    assert found is not None, f"{lines.name} ended without a line like {pattern!r}; it printed {lines.all}"
+    match = re.search(pattern, found)
+    assert match
+    return match
+
+
 class Program:
     """A running program; everything that it prints is kept and, unless it is chatter, shown when a test fails."""
 
@@ -56,17 +65,10 @@ class Program:
 
     async def line(self, pattern: str, seconds: float = PATIENCE) -> re.Match[str]:
         """The next line in which `pattern` is found; an end of the output before it is a failure."""
-        return await self._search(self.output, pattern, seconds)
+        return await search(self.output, pattern, seconds)
 
     async def problem(self, pattern: str, seconds: float = PATIENCE) -> re.Match[str]:
-        return await self._search(self.problems, pattern, seconds)
-
-    async def _search(self, events: Events, pattern: str, seconds: float) -> re.Match[str]:
-        found = await events.next(lambda line: line is None or re.search(pattern, line), seconds)
-        assert found is not None, f"{self.name} ended without a line like {pattern!r}; it printed {events.all}"
-        match = re.search(pattern, found)
-        assert match
-        return match
+        return await search(self.problems, pattern, seconds)
 
     async def say(self, line: str) -> None:
         self.process.stdin.write(line.encode() + b"\n")

@@ -14,9 +14,18 @@ PROPERTIES = "org.freedesktop.DBus.Properties"
 
 report = print
 """Sends an event to the test: `report(event=…)`."""
+running = set()
+"""The tasks that nothing waits for."""
 connections = Counter()
 """The number of connections to each address that BlueZ has reported."""
 _connection: MessageBus | None = None
+_daemon: subprocess.Popen | None = None
+
+
+def keep(task: asyncio.Task) -> None:
+    """Keeps a task until it ends."""
+    running.add(task)
+    task.add_done_callback(running.discard)
 
 
 async def connection() -> MessageBus:
@@ -53,13 +62,21 @@ async def start_bluetoothd(options: dict | None = None, arguments: list | None =
     """Starts bluetoothd, and reports the signals of its objects. `options` go to the group General of main.conf."""
     lines = [f"{name} = {value}" for name, value in (options or {}).items()]
     Path("/etc/bluetooth/main.conf").write_text("\n".join(["[General]", *lines, ""]))
+    global _daemon
     with open("/dev/console", "w") as console:
-        subprocess.Popen([DAEMON, "-n", *(arguments or [])], stdout=console, stderr=console)
+        _daemon = subprocess.Popen([DAEMON, "-n", *(arguments or [])], stdout=console, stderr=console)
     while not await call_bus("NameHasOwner", BLUEZ):
         await asyncio.sleep(0.02)
     (await connection()).add_message_handler(report_changes)
     for rule in ("interface='org.freedesktop.DBus.ObjectManager'", f"interface='{PROPERTIES}'"):
         await call_bus("AddMatch", f"type='signal',sender='{BLUEZ}',{rule}")
+
+
+async def stop_bluetoothd():
+    """Ends bluetoothd, which takes its name off the bus."""
+    assert _daemon is not None
+    _daemon.terminate()
+    await asyncio.to_thread(_daemon.wait)
 
 
 async def power(adapter: str = "hci0", on: bool = True):
@@ -108,4 +125,4 @@ def report_changes(message: Message) -> None:
         report(event="service removed", address=address_in(message.body[0]))
 
 
-COMMANDS = {function.__name__: function for function in (start_bluetoothd, power, remove, device)}
+COMMANDS = {function.__name__: function for function in (start_bluetoothd, stop_bluetoothd, power, remove, device)}

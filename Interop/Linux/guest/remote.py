@@ -17,9 +17,9 @@ import input
 import libraries
 import pairing
 import peripheral
+import programs
 
 COMMANDS = {}
-running = set()
 
 
 def command(function):
@@ -46,7 +46,7 @@ async def run(words: list):
     return [process.returncode, output.decode(errors="replace")]
 
 
-for module in (bus, central, channels, input, libraries, pairing, peripheral):
+for module in (bus, central, channels, input, libraries, pairing, peripheral, programs):
     COMMANDS |= module.COMMANDS
 
 
@@ -79,9 +79,7 @@ async def main() -> None:
         lines += octets
         *whole, lines = lines.split(b"\n")
         for line in whole:
-            task = asyncio.create_task(serve(json.loads(line)))
-            running.add(task)
-            task.add_done_callback(running.discard)
+            bus.keep(asyncio.create_task(serve(json.loads(line))))
 
     loop.add_reader(0, read)
     send(event="ready")
