@@ -38,8 +38,11 @@ const char *ls_folder(void)
 
 void *ls_symbol(const char *name)
 {
+    void *symbol = NULL;
+#ifdef __GLIBC__
     // The C library for x86-64 has two versions of condition variables; the default of `dlsym` is the old one.
-    void *symbol = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+    symbol = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+#endif
     if (symbol == NULL)
         symbol = dlsym(RTLD_NEXT, name);
     if (symbol == NULL) {

@@ -7,7 +7,11 @@
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 PUBLIC long syscall(long number, ...)
@@ -46,6 +50,19 @@ PUBLIC long syscall(long number, ...)
             return epoll_pwait2(
                 (int)a[0], (struct epoll_event *)a[1], (int)a[2], (const struct timespec *)a[3],
                 (const sigset_t *)a[4]);
+        case SYS_write: return write((int)a[0], (const void *)a[1], (size_t)a[2]);
+        case SYS_connect: return connect((int)a[0], (const struct sockaddr *)a[1], (socklen_t)a[2]);
+        case SYS_accept4: return accept4((int)a[0], (struct sockaddr *)a[1], (socklen_t *)a[2], (int)a[3]);
+        case SYS_wait4: return wait4((pid_t)a[0], (int *)a[1], (int)a[2], (struct rusage *)a[3]);
+        case SYS_waitid: return waitid((idtype_t)a[0], (id_t)a[1], (siginfo_t *)a[2], (int)a[3]);
+        case SYS_kill: return kill((pid_t)a[0], (int)a[1]);
+        case SYS_gettimeofday: return gettimeofday((struct timeval *)a[0], (void *)a[1]);
+        case SYS_clone:
+        case SYS_clone3:
+            MESSAGE_ONCE("the system call clone makes a process or a thread that does not follow the time");
+            break;
+        // Programs have other ways where the system has no such call.
+        case SYS_io_uring_setup: return ls_result(-ENOSYS);
         case SYS_exit_group: _exit((int)a[0]);
         default: break;
         }

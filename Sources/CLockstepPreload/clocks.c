@@ -3,10 +3,18 @@
 #include "internal.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/timeb.h>
+#include <sys/times.h>
 #include <threads.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+typedef __rusage_who_t usage_of;
+#else
+typedef int usage_of;
+#endif
 
 bool ls_clock_start(clockid_t clock, int64_t *start)
 {
@@ -46,7 +54,8 @@ static bool read_clock(clockid_t clock, struct timespec *time)
     if (!ls_on())
         return false;
     if (!ls_clock_start(clock, &start)) {
-        if (clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID)
+        // Negative numbers are the clocks of other processes and threads.
+        if (clock != CLOCK_PROCESS_CPUTIME_ID && clock != CLOCK_THREAD_CPUTIME_ID && clock >= 0)
             return false;
         start = 0;
     }
@@ -96,6 +105,40 @@ PUBLIC clock_t clock(void)
     struct timespec now;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return now.tv_sec * CLOCKS_PER_SEC + now.tv_nsec / (SECOND / CLOCKS_PER_SEC);
+}
+
+PUBLIC clock_t times(struct tms *result)
+{
+    if (!ls_on())
+        return (clock_t)ls_result(SYS1(SYS_times, result));
+    ls_spin();
+    clock_t now = ls_now() / (SECOND / sysconf(_SC_CLK_TCK));
+    if (result != NULL)
+        *result = (struct tms){.tms_utime = now};
+    return now;
+}
+
+PUBLIC int getrusage(usage_of who, struct rusage *result)
+{
+    long problem = SYS2(SYS_getrusage, who, result);
+    if (problem != 0 || !ls_on())
+        return (int)ls_result(problem);
+    ls_spin();
+    struct timespec now = ls_timespec(who == RUSAGE_CHILDREN ? 0 : ls_now());
+    *result = (struct rusage){.ru_utime = {now.tv_sec, now.tv_nsec / 1000}, .ru_maxrss = result->ru_maxrss};
+    return 0;
+}
+
+// The clocks of the machine are not those of the programs.
+
+PUBLIC int clock_settime(clockid_t clock, const struct timespec *time)
+{
+    return (int)ls_result(ls_on() ? -EPERM : SYS2(SYS_clock_settime, clock, time));
+}
+
+PUBLIC int settimeofday(const struct timeval *time, const struct timezone *zone)
+{
+    return (int)ls_result(ls_on() ? -EPERM : SYS2(SYS_settimeofday, time, zone));
 }
 
 // MARK: Sleeps

@@ -6,8 +6,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-// The replaced functions are defined here as the C library has them, not as its headers redirect them.
+// The replaced functions are defined here as the C library has them, not as its headers redirect or inline them.
 #undef _FORTIFY_SOURCE
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1
+#endif
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -130,6 +133,8 @@ void ls_spin(void);
 
 /// Waits until a descriptor is ready, for a call that blocks. Returns 0 if the call can be made, or a negated `errno`.
 int ls_await_descriptor(int descriptor, short events, const char *call);
+/// Waits until a descriptor is ready, or until a deadline.
+int ls_await_until(int descriptor, short events, int64_t deadline, const char *call);
 
 // MARK: Timers
 
@@ -160,6 +165,14 @@ int32_t ls_system_pid(int32_t pid);
 /// The number that a program uses for one of the system.
 int32_t ls_program_pid(int32_t pid);
 void ls_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/// Writes a message at its first use in a process.
+#define MESSAGE_ONCE(...) \
+    do { \
+        static bool has_said; \
+        if (!has_said) \
+            ls_message(__VA_ARGS__); \
+        has_said = true; \
+    } while (0)
 // Functions that the headers of some versions of the C library lack.
 struct epoll_event;
 PUBLIC int pidfd_open(pid_t pid, unsigned flags);

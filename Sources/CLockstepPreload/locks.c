@@ -30,6 +30,18 @@ static int lock_mutex(pthread_mutex_t *mutex, int64_t deadline, const char *call
     UNTIL(pthread_mutex_trylock(mutex), result == EBUSY, call, deadline, ETIMEDOUT)
 }
 
+/// True if the calling thread has the lock, and the mutex is of the kind that checks errors.
+static bool returns_deadlock(const pthread_mutex_t *mutex)
+{
+#ifdef __GLIBC__
+    int kind = mutex->__data.__kind, owner = mutex->__data.__owner;
+#else
+    // musl: the kind, and the lock word.
+    int kind = mutex->__u.__i[0], owner = mutex->__u.__i[1] & 0x3FFFFFFF;
+#endif
+    return (kind & 3) == PTHREAD_MUTEX_ERRORCHECK && owner == (int)lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
 PUBLIC int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     REAL(pthread_mutex_lock)
@@ -38,9 +50,7 @@ PUBLIC int pthread_mutex_lock(pthread_mutex_t *mutex)
     int result = pthread_mutex_trylock(mutex);
     if (result != EBUSY)
         return result;
-    // The lock of a thread that has it returns EDEADLK for this kind.
-    bool checks = (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK_NP;
-    if (checks && mutex->__data.__owner == (int)lockstep_system(SYS_gettid, 0, 0, 0, 0, 0, 0))
+    if (returns_deadlock(mutex))
         return EDEADLK;
     return lock_mutex(mutex, LOCKSTEP_NEVER, "pthread_mutex_lock");
 }
@@ -128,15 +138,24 @@ void ls_thread_forked(void)
 }
 
 /// Waits for a wake. Returns 0, ETIMEDOUT or EINTR.
-static int wait_at(const void *address, uint32_t mask, int64_t deadline, bool restarts, const char *call)
+///
+/// - word: a word that other processes share, whose change is a wake, too; NULL: none.
+static int wait_at(const void *address, uint32_t mask, int64_t deadline, const uint32_t *word, const char *call)
 {
     struct waiter waiter = {address, NULL, ls_self, mask, false};
-    struct ls_wait wait = {call, deadline, restarts, false};
+    struct ls_wait wait = {call, deadline, true, false};
+    uint32_t value = word != NULL ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0;
     add_waiter(&waiter);
     while (!waiter.is_woken) {
-        bool is_interrupted = !ls_is_over(&wait) && ls_wait_for_wake(&wait) == ls_interrupted;
+        bool is_interrupted = false;
+        if (!ls_is_over(&wait))
+            is_interrupted = (word != NULL ? ls_wait_again(&wait) : ls_wait_for_wake(&wait)) == ls_interrupted;
         if (waiter.is_woken)
             break;
+        if (word != NULL && __atomic_load_n(word, __ATOMIC_ACQUIRE) != value) {
+            remove_waiter(&waiter);
+            break;
+        }
         if (is_interrupted || ls_is_over(&wait)) {
             remove_waiter(&waiter);
             return is_interrupted ? EINTR : ETIMEDOUT;
@@ -147,20 +166,44 @@ static int wait_at(const void *address, uint32_t mask, int64_t deadline, bool re
 
 // MARK: Condition variables
 
+/// The word that changes with each signal of a condition variable that processes share; NULL if they do not share it.
+static uint32_t *shared_word(pthread_cond_t *condition)
+{
+#ifdef __GLIBC__
+    // The numbers of waiters, which the functions here do not use.
+    return condition->__data.__wrefs & 1 ? (uint32_t *)condition : NULL;
+#else
+    return condition->__u.__p[0] != NULL ? (uint32_t *)&condition->__u.__i[2] : NULL;
+#endif
+}
+
+static int signal_condition(pthread_cond_t *condition, int count)
+{
+    uint32_t *word = shared_word(condition);
+    if (word != NULL)
+        __atomic_add_fetch(word, 1, __ATOMIC_RELEASE);
+    wake_waiters(condition, count, UINT32_MAX);
+    return 0;
+}
+
 static int wait_condition(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline, const char *call)
 {
     int problem = pthread_mutex_unlock(mutex);
     if (problem != 0)
         return problem;
-    int result = wait_at(condition, UINT32_MAX, deadline, true, call);
+    int result = wait_at(condition, UINT32_MAX, deadline, shared_word(condition), call);
     pthread_mutex_lock(mutex);
     return result == ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
-/// Condition variables of other clocks, set by their attributes. glibc has the clock in the second bit of its flags.
+/// The clock of a condition variable, set by its attributes. glibc has it in the second bit of its flags.
 static clockid_t clock_of(const pthread_cond_t *condition)
 {
+#ifdef __GLIBC__
     return condition->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+#else
+    return condition->__u.__i[4];
+#endif
 }
 
 PUBLIC int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
@@ -193,8 +236,7 @@ PUBLIC int pthread_cond_signal(pthread_cond_t *condition)
     REAL(pthread_cond_signal)
     if (!ls_on())
         return real(condition);
-    wake_waiters(condition, 1, UINT32_MAX);
-    return 0;
+    return signal_condition(condition, 1);
 }
 
 PUBLIC int pthread_cond_broadcast(pthread_cond_t *condition)
@@ -202,8 +244,7 @@ PUBLIC int pthread_cond_broadcast(pthread_cond_t *condition)
     REAL(pthread_cond_broadcast)
     if (!ls_on())
         return real(condition);
-    wake_waiters(condition, INT32_MAX, UINT32_MAX);
-    return 0;
+    return signal_condition(condition, INT32_MAX);
 }
 
 PUBLIC int cnd_wait(cnd_t *condition, mtx_t *mutex)
@@ -262,6 +303,20 @@ PUBLIC int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct times
     if (!ls_on())
         return real(lock, time);
     return lock_rw(lock, true, ls_deadline(CLOCK_REALTIME, time), "pthread_rwlock_timedwrlock");
+}
+
+PUBLIC int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time)
+{
+    REAL(pthread_rwlock_clockrdlock)
+    return ls_on() ? lock_rw(lock, false, ls_deadline(clock, time), "pthread_rwlock_clockrdlock")
+                   : real(lock, clock, time);
+}
+
+PUBLIC int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *time)
+{
+    REAL(pthread_rwlock_clockwrlock)
+    return ls_on() ? lock_rw(lock, true, ls_deadline(clock, time), "pthread_rwlock_clockwrlock")
+                   : real(lock, clock, time);
 }
 
 // MARK: Semaphores
@@ -342,8 +397,15 @@ PUBLIC int pthread_barrier_init(
 {
     REAL(pthread_barrier_init)
     int result = real(address, attributes, count);
+    int is_shared = PTHREAD_PROCESS_PRIVATE;
+    if (attributes != NULL)
+        pthread_barrierattr_getpshared(attributes, &is_shared);
     if (result != 0 || !ls_on())
         return result;
+    if (is_shared == PTHREAD_PROCESS_SHARED) {
+        MESSAGE_ONCE("a barrier that processes share does not follow the time");
+        return result;
+    }
     struct barrier *barrier = malloc(sizeof *barrier);
     if (barrier == NULL)
         return ENOMEM;
@@ -374,7 +436,7 @@ PUBLIC int pthread_barrier_wait(pthread_barrier_t *address)
     if (!ls_on() || barrier == NULL)
         return real(address);
     if (++barrier->arrived < barrier->count) {
-        wait_at(address, UINT32_MAX, LOCKSTEP_NEVER, true, "pthread_barrier_wait");
+        wait_at(address, UINT32_MAX, LOCKSTEP_NEVER, NULL, "pthread_barrier_wait");
         return 0;
     }
     barrier->arrived = 0;
@@ -394,7 +456,8 @@ static long futex(uint32_t *word, int operation, uint32_t value, const struct ti
     if (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) {
         if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
             return -EAGAIN;
-        return -wait_at(word, command == FUTEX_WAIT ? UINT32_MAX : mask, deadline, true, "futex");
+        const uint32_t *shared = operation & FUTEX_PRIVATE_FLAG ? NULL : word;
+        return -wait_at(word, command == FUTEX_WAIT ? UINT32_MAX : mask, deadline, shared, "futex");
     }
     int woken = wake_waiters(word, (int)value, command == FUTEX_WAKE ? UINT32_MAX : mask);
     // Threads that are no part of the lockstep wait in the system.

@@ -234,7 +234,7 @@ static int open_file(int folder, const char *path, int flags, int mode)
 
 #define MODE(flags) \
     int mode = 0; \
-    if ((flags) & (O_CREAT | __O_TMPFILE)) { \
+    if ((flags) & O_CREAT || ((flags) & O_TMPFILE) == O_TMPFILE) { \
         va_list arguments; \
         va_start(arguments, flags); \
         mode = va_arg(arguments, int); \
@@ -247,10 +247,10 @@ PUBLIC int open(const char *path, int flags, ...)
     return open_file(AT_FDCWD, path, flags, mode);
 }
 
-PUBLIC int open64(const char *path, int flags, ...)
+PUBLIC int openat(int folder, const char *path, int flags, ...)
 {
     MODE(flags)
-    return open_file(AT_FDCWD, path, flags, mode);
+    return open_file(folder, path, flags, mode);
 }
 
 // The streams of the C library do not call the functions above.
@@ -266,16 +266,18 @@ PUBLIC FILE *fopen(const char *path, const char *mode)
     return is_random(path) ? random_stream() : real(path, mode);
 }
 
+// In musl, these names are macros.
+#ifdef __GLIBC__
 PUBLIC FILE *fopen64(const char *path, const char *mode)
 {
     REAL(fopen64)
     return is_random(path) ? random_stream() : real(path, mode);
 }
 
-PUBLIC int openat(int folder, const char *path, int flags, ...)
+PUBLIC int open64(const char *path, int flags, ...)
 {
     MODE(flags)
-    return open_file(folder, path, flags, mode);
+    return open_file(AT_FDCWD, path, flags, mode);
 }
 
 PUBLIC int openat64(int folder, const char *path, int flags, ...)
@@ -283,3 +285,4 @@ PUBLIC int openat64(int folder, const char *path, int flags, ...)
     MODE(flags)
     return open_file(folder, path, flags, mode);
 }
+#endif

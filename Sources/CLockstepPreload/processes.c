@@ -6,11 +6,13 @@
 #include "internal.h"
 
 #include <fcntl.h>
+#include <pty.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -149,6 +151,50 @@ PUBLIC pid_t vfork(void)
     return fork();
 }
 
+PUBLIC int daemon(int keeps_folder, int keeps_streams)
+{
+    REAL(daemon)
+    if (!ls_on())
+        return real(keeps_folder, keeps_streams);
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid < 0 ? -1 : (_exit(0), 0);
+    setsid();
+    if (!keeps_folder)
+        (void)!chdir("/");
+    int null = keeps_streams ? -1 : open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3 && null >= 0; i++)
+        dup2(null, i);
+    if (null > 2)
+        close(null);
+    return 0;
+}
+
+PUBLIC pid_t forkpty(
+    int *main, char *name, const struct termios *settings, const struct winsize *size)
+{
+    REAL(forkpty)
+    int terminal;
+    if (!ls_on())
+        return real(main, name, settings, size);
+    if (openpty(main, &terminal, name, settings, size) != 0)
+        return -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(*main);
+        setsid();
+        ioctl(terminal, TIOCSCTTY, 0);
+        for (int i = 0; i < 3; i++)
+            dup2(terminal, i);
+        if (terminal <= 2)
+            return 0;
+    }
+    close(terminal);
+    if (pid < 0)
+        close(*main);
+    return pid;
+}
+
 // MARK: exec
 
 extern char **environ;
@@ -157,7 +203,7 @@ extern char **environ;
 static char **with_lockstep(char *const environment[])
 {
     static char *const none[] = {NULL};
-    static const char *const names[] = {"BLE_LOCKSTEP=", "LD_PRELOAD=", "OPENSSL_ia32cap="};
+    static const char *const names[] = {"BLE_LOCKSTEP=", "LD_PRELOAD=", "OPENSSL_CONF=", "OPENSSL_ia32cap="};
     if (environment == NULL)
         environment = none;
     size_t count = 0;

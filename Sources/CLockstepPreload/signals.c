@@ -144,6 +144,16 @@ PUBLIC int kill(pid_t pid, int number)
     return 0;
 }
 
+PUBLIC int sigqueue(pid_t pid, int number, const union sigval value)
+{
+    REAL(sigqueue)
+    int process = ls_on() ? lockstep_process_of_pid(ls_state, ls_system_pid(pid)) : -1;
+    if (process < 0 || process == ls_process || number <= 0 || number >= 64)
+        return real(ls_system_pid(pid), number, value);
+    MESSAGE_ONCE("signals to other processes come without their value");
+    return kill(pid, number);
+}
+
 PUBLIC int raise(int number)
 {
     if (!ls_on()) {

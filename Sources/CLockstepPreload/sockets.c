@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -123,6 +124,8 @@ PUBLIC int socket(int domain, int type, int protocol)
 {
     bool is_stream = (type & 0xF) == SOCK_STREAM && (protocol == 0 || protocol == IPPROTO_TCP);
     bool is_replaced = ls_on() && (domain == AF_INET || domain == AF_INET6) && is_stream;
+    if (ls_on() && (domain == AF_INET || domain == AF_INET6) && !is_stream)
+        MESSAGE_ONCE("a socket of type %d is the system's: its octets do not hold the time", type & 0xF);
     int descriptor = (int)ls_result(
         SYS3(SYS_socket, is_replaced ? AF_UNIX : domain, type, is_replaced ? 0 : protocol));
     if (descriptor >= 0)
@@ -251,6 +254,32 @@ PUBLIC int getsockname(int descriptor, struct sockaddr *restrict address, sockle
 PUBLIC int getpeername(int descriptor, struct sockaddr *restrict address, socklen_t *restrict size)
 {
     return get_name(SYS_getpeername, descriptor, address, size);
+}
+
+// MARK: Names
+
+/// The names of this host. A question to a name server would wait for it in the system.
+static bool is_known(const char *node)
+{
+    char own[256] = "";
+    gethostname(own, sizeof own - 1);
+    return node == NULL || strcmp(node, "localhost") == 0 || strcmp(node, "ip6-localhost") == 0
+        || strcmp(node, own) == 0;
+}
+
+PUBLIC int getaddrinfo(
+    const char *restrict node, const char *restrict service, const struct addrinfo *restrict hints,
+    struct addrinfo **restrict result)
+{
+    REAL(getaddrinfo)
+    if (!ls_on() || is_known(node))
+        return real(node, service, hints, result);
+    struct addrinfo numeric = hints != NULL ? *hints : (struct addrinfo){0};
+    numeric.ai_flags |= AI_NUMERICHOST;
+    int problem = real(node, service, &numeric, result);
+    if (problem == EAI_NONAME && (hints == NULL || !(hints->ai_flags & AI_NUMERICHOST)))
+        ls_message("can't look up %s: only this host can be reached in a lockstep", node);
+    return problem;
 }
 
 // MARK: Options

@@ -4,15 +4,27 @@
 #include "internal.h"
 
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
+
+/// True if the stream has octets that it has read and its reader has not.
+static bool has_octets(FILE *stream)
+{
+#ifdef __GLIBC__
+    return stream->_IO_read_ptr < stream->_IO_read_end;
+#else
+    return __freadahead(stream) > 0;
+#endif
+}
 
 /// Waits until the next octet of a stream can be read.
 static void await_stream(FILE *stream)
 {
-    if (!ls_on() || stream->_IO_read_ptr < stream->_IO_read_end || feof_unlocked(stream))
+    if (!ls_on() || has_octets(stream) || feof_unlocked(stream))
         return;
     int descriptor = fileno_unlocked(stream);
     if (descriptor >= 0)
@@ -56,6 +68,12 @@ PUBLIC int fgetc_unlocked(FILE *stream)
     return next_octet(stream);
 }
 
+#undef getchar_unlocked
+PUBLIC int getchar_unlocked(void)
+{
+    return next_octet(stdin);
+}
+
 #undef getchar
 PUBLIC int getchar(void)
 {
@@ -77,6 +95,18 @@ PUBLIC char *fgets(char *restrict text, int size, FILE *restrict stream)
         return NULL;
     text[length] = 0;
     return text;
+}
+
+#undef fgets_unlocked
+PUBLIC char *fgets_unlocked(char *restrict text, int size, FILE *restrict stream)
+{
+    return fgets(text, size, stream);
+}
+
+PUBLIC char *__fgets_unlocked_chk(char *restrict text, size_t limit, int size, FILE *restrict stream)
+{
+    (void)limit;
+    return fgets(text, size, stream);
 }
 
 PUBLIC char *__fgets_chk(char *restrict text, size_t limit, int size, FILE *restrict stream)
@@ -143,4 +173,75 @@ PUBLIC size_t fread(void *restrict octets, size_t size, size_t count, FILE *rest
 PUBLIC size_t fread_unlocked(void *restrict octets, size_t size, size_t count, FILE *restrict stream)
 {
     return fread(octets, size, count, stream);
+}
+
+PUBLIC size_t __fread_chk(void *restrict octets, size_t limit, size_t size, size_t count, FILE *restrict stream)
+{
+    (void)limit;
+    return fread(octets, size, count, stream);
+}
+
+PUBLIC size_t __fread_unlocked_chk(
+    void *restrict octets, size_t limit, size_t size, size_t count, FILE *restrict stream)
+{
+    (void)limit;
+    return fread(octets, size, count, stream);
+}
+
+// MARK: Wide characters
+
+static wint_t next_character(FILE *stream)
+{
+    REAL(fgetwc)
+    await_stream(stream);
+    return real(stream);
+}
+
+PUBLIC wint_t fgetwc(FILE *stream)
+{
+    return next_character(stream);
+}
+
+#undef getwc
+PUBLIC wint_t getwc(FILE *stream)
+{
+    return next_character(stream);
+}
+
+#undef getwchar
+PUBLIC wint_t getwchar(void)
+{
+    return next_character(stdin);
+}
+
+// MARK: Formatted input: a text that arrives in parts after its first octet is waited for in the system
+// The headers of glibc give these functions the names of its versions for C99.
+
+PUBLIC int vfscanf(FILE *restrict stream, const char *restrict format, va_list list)
+{
+    REAL(vfscanf)
+    await_stream(stream);
+    return real(stream, format, list);
+}
+
+#define SCAN(stream) \
+    va_list list; \
+    va_start(list, format); \
+    int result = vfscanf(stream, format, list); \
+    va_end(list); \
+    return result;
+
+PUBLIC int vscanf(const char *restrict format, va_list list)
+{
+    return vfscanf(stdin, format, list);
+}
+
+PUBLIC int fscanf(FILE *restrict stream, const char *restrict format, ...)
+{
+    SCAN(stream)
+}
+
+PUBLIC int scanf(const char *restrict format, ...)
+{
+    SCAN(stdin)
 }

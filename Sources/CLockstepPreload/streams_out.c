@@ -8,7 +8,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /// The room of a buffer that a formatted text may need.
 enum { formatted_size = 1024 };
@@ -24,10 +26,8 @@ static void await_room(FILE *stream, size_t count)
 {
     if (!ls_on() || stream == NULL)
         return;
-    size_t room = (size_t)(stream->_IO_buf_end - stream->_IO_write_ptr);
-    bool is_buffered = stream->_IO_write_base != NULL && stream->_IO_write_ptr != NULL && !__flbf(stream)
-        && __fbufsize(stream) > 1;
-    if (is_buffered && count < room)
+    size_t size = __fbufsize(stream), used = __fpending(stream);
+    if (!__flbf(stream) && used < size && count < size - used)
         return;
     int descriptor = fileno_unlocked(stream);
     if (descriptor >= 0)
@@ -167,6 +167,44 @@ PUBLIC int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
 {
     (void)flag;
     FORMATTED(stream)
+}
+
+PUBLIC int vdprintf(int descriptor, const char *restrict format, va_list list)
+{
+    char *text = NULL;
+    int length = vasprintf(&text, format, list);
+    if (length < 0)
+        return -1;
+    ssize_t written = write(descriptor, text, (size_t)length);
+    free(text);
+    return (int)written;
+}
+
+int __dprintf_chk(int descriptor, int flag, const char *format, ...);
+int __vdprintf_chk(int descriptor, int flag, const char *format, va_list list);
+
+PUBLIC int __vdprintf_chk(int descriptor, int flag, const char *format, va_list list)
+{
+    (void)flag;
+    return vdprintf(descriptor, format, list);
+}
+
+#define DESCRIBED \
+    va_list list; \
+    va_start(list, format); \
+    int result = vdprintf(descriptor, format, list); \
+    va_end(list); \
+    return result;
+
+PUBLIC int dprintf(int descriptor, const char *restrict format, ...)
+{
+    DESCRIBED
+}
+
+PUBLIC int __dprintf_chk(int descriptor, int flag, const char *format, ...)
+{
+    (void)flag;
+    DESCRIBED
 }
 
 // MARK: Flushing

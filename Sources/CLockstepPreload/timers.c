@@ -193,8 +193,16 @@ bool ls_read_timer(int descriptor, int64_t *count)
 
 // MARK: Alarms
 
-PUBLIC int setitimer(__itimer_which_t which, const struct itimerval *value, struct itimerval *old)
+#ifdef __GLIBC__
+typedef __itimer_which_t itimer_which;
+#else
+typedef int itimer_which;
+#endif
+
+PUBLIC int setitimer(itimer_which which, const struct itimerval *value, struct itimerval *old)
 {
+    if (ls_on() && which != ITIMER_REAL)
+        MESSAGE_ONCE("a timer of processor time follows the processor, not the time");
     if (!ls_on() || which != ITIMER_REAL)
         return (int)ls_result(SYS3(SYS_setitimer, which, value, old));
     struct itimerspec now;
@@ -210,7 +218,7 @@ PUBLIC int setitimer(__itimer_which_t which, const struct itimerval *value, stru
     return 0;
 }
 
-PUBLIC int getitimer(__itimer_which_t which, struct itimerval *value)
+PUBLIC int getitimer(itimer_which which, struct itimerval *value)
 {
     if (!ls_on() || which != ITIMER_REAL)
         return (int)ls_result(SYS2(SYS_getitimer, which, value));
@@ -244,6 +252,8 @@ PUBLIC int timer_create(clockid_t clock, struct sigevent *event, timer_t *identi
 {
     REAL(timer_create)
     int64_t start;
+    if (ls_on() && !ls_clock_start(clock, &start))
+        MESSAGE_ONCE("a timer of processor time follows the processor, not the time");
     if (!ls_on() || !ls_clock_start(clock, &start))
         return real(clock, event, identifier);
     struct timer *timer = new_timer();

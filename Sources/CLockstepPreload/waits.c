@@ -229,6 +229,11 @@ static int64_t socket_limit(int descriptor, short events)
 
 int ls_await_descriptor(int descriptor, short events, const char *call)
 {
+    return ls_await_until(descriptor, events, LOCKSTEP_NEVER, call);
+}
+
+int ls_await_until(int descriptor, short events, int64_t deadline, const char *call)
+{
     struct pollfd event = {descriptor, events, 0};
     if (poll_now(&event, 1, NULL) != 0)
         return 0;
@@ -237,13 +242,14 @@ int ls_await_descriptor(int descriptor, short events, const char *call)
         ls_spin();
         return 0;
     }
-    struct ls_wait wait = {call, ls_after(socket_limit(descriptor, events)), true, false};
+    int64_t limit = ls_after(socket_limit(descriptor, events));
+    struct ls_wait wait = {call, deadline < limit ? deadline : limit, true, false};
     for (;;) {
+        if (ls_is_over(&wait))
+            return -EAGAIN;
         if (ls_wait_again(&wait) == ls_interrupted)
             return -EINTR;
         if (poll_now(&event, 1, NULL) != 0)
             return 0;
-        if (ls_is_over(&wait))
-            return -EAGAIN;
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -6,49 +7,53 @@ import Testing
 struct LockstepCallTests {
   /// A call of Tests/LockstepHost, its result, and the time that it takes in nanoseconds.
   struct Call: CustomTestStringConvertible, Sendable {
+    let group: String
     let name: String
-    let result: Int
-    let time: Int
+    let result: String
+    let time: String
 
-    init(_ name: String, _ result: Int = 0, _ time: Int = 1_500_000_000) {
-      (self.name, self.result, self.time) = (name, result, time)
-    }
-
-    var testDescription: String { name }
+    var testDescription: String { "\(group): \(name)" }
   }
 
-  static let sleeps = [
-    Call("nanosleep"), Call("clock_nanosleep"), Call("clock_nanosleep_absolute"), Call("usleep"),
-    Call("sleep", 0, 3_600_000_000_000), Call("thrd_sleep"),
-  ]
-  static let descriptors = [
-    Call("poll"), Call("ppoll"), Call("select"), Call("pselect"), Call("epoll_wait"), Call("epoll_pwait"),
-    Call("epoll_pwait2"), Call("read", 1), Call("poll_pipe", 1), Call("recv", 1), Call("recv_timeout"),
-    Call("fgets", 1), Call("write", 1 << 20), Call("fwrite", 1 << 20), Call("tcp", 1),
-  ]
-  // 14 is the number of SIGALRM, 10 that of SIGUSR1; `sleep` returns the 9 s that are left, rounded up.
-  static let timers = [
-    Call("timerfd", 3), Call("timerfd_epoll", 1), Call("alarm", 14, 2_000_000_000), Call("setitimer", 9 + 14),
-    Call("timer_settime", 10), Call("sigtimedwait"),
-  ]
-  static let threads = [
-    Call("cond_wait"), Call("cond_timedwait"), Call("cond_monotonic"), Call("cond_clockwait"), Call("sem_wait"),
-    Call("sem_timedwait"), Call("futex", 1), Call("futex_timeout"), Call("mutex_lock"), Call("mutex_timedlock"),
-    Call("rwlock"), Call("barrier"), Call("pthread_join"),
-    Call("pthread_exit"),
-  ]
-  static let processes = [Call("wait", 7), Call("system"), Call("popen", 7), Call("kill", 15)]
-  static let clocks = [
-    Call("gettimeofday", 17_672_256_000, 0), Call("time", 100, 100_000_000_000), Call("spin", 0, 1_000_000),
-  ]
+  /// The rows of `Tests/LockstepHost/calls.tsv`.
+  static let calls: [Call] = {
+    let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../LockstepHost/calls.tsv"
+    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").dropFirst().map { row in
+      let fields = row.split(separator: "\t").map(String.init)
+      return Call(group: fields[0], name: fields[1], result: fields[2], time: fields[3])
+    }
+  }()
 
-  static let all = sleeps + descriptors + timers + threads + processes + clocks
-
-  @Test("A call takes exactly its virtual time", arguments: all)
+  @Test("A call takes exactly its virtual time", arguments: calls)
   func call(_ call: Call) async throws {
     let ending = try await LockstepRun.run([LockstepRun.host(), call.name])
     #expect(ending.output == "\(call.name) \(call.result) \(call.time)\n")
     #expect(ending.status == 0, "\(ending.errors)")
+  }
+
+  @Test("The library replaces each call in the table of the page, and each group of calls has a row")
+  func page() throws {
+    let text = try String(
+      contentsOfFile: URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
+        + "/../../Documentation/Lockstep.md", encoding: .utf8)
+    let start = try #require(text.range(of: "| what | calls | test |"))
+    let table = text[start.upperBound...].components(separatedBy: "\n\n")[0]
+    let library = try #require(dlopen(Program.url("libble-lockstep.so", isProgram: false).path, RTLD_NOW | RTLD_LOCAL))
+    var calls = 0
+    for row in table.split(separator: "\n").dropFirst() {
+      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let parts = cells[1].split(separator: "`", omittingEmptySubsequences: false)
+      for name in stride(from: 1, to: parts.count, by: 2).map({ parts[$0] })
+      where name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) && name.contains(where: \.isLowercase) {
+        // A function that the library lacks is that of the C library here.
+        let function = dlsym(library, String(name))
+        #expect(function != nil && function != dlsym(nil, String(name)), "\(name)")
+        calls += 1
+      }
+    }
+    #expect(calls > 100)
+    for group in Set(Self.calls.map(\.group)) { #expect(table.contains("`\(group)`"), "\(group)") }
   }
 
   @Test("Random numbers, and the numbers of processes, are those of the seed")

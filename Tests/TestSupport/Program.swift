@@ -12,10 +12,13 @@ package enum Program {
   }
 
   /// Returns the location of the program, which is built with the tests.
-  package static func url(_ name: String) throws -> URL {
+  ///
+  /// - Parameter isProgram: false for a library.
+  package static func url(_ name: String, isProgram: Bool = true) throws -> URL {
     let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let url = URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(name)
-    try #require(FileManager.default.isExecutableFile(atPath: url.path), "\(url.path) is missing")
+    let isThere = isProgram ? FileManager.default.isExecutableFile : FileManager.default.isReadableFile
+    try #require(isThere(url.path), "\(url.path) is missing")
     return url
   }
 
