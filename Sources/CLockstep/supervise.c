@@ -129,6 +129,22 @@ bool lockstep_is_alive(const struct lockstep *lockstep, int index)
     return state == lockstep_process_alive || state == lockstep_process_reserved;
 }
 
+int lockstep_process_count(const struct lockstep *lockstep)
+{
+    return lockstep->process_count;
+}
+
+const char *lockstep_name(const struct lockstep *lockstep, int index)
+{
+    return lockstep->processes[index].name;
+}
+
+bool lockstep_is_left_behind(const struct lockstep *lockstep, int index)
+{
+    int parent = lockstep->processes[index].parent;
+    return lockstep_is_alive(lockstep, index) && parent > 0 && !lockstep_is_alive(lockstep, parent);
+}
+
 bool lockstep_has_processes(const struct lockstep *lockstep)
 {
     for (int i = 1; i < lockstep->process_count; i++)

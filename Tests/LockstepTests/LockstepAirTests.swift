@@ -25,6 +25,25 @@ struct LockstepAirTests {
     #expect(ending.status == 0, "\(ending.errors)")
   }
 
+  @Test("ble serve and ble inspect are two programs, whose capture is the same in each run")
+  func ownPrograms() async throws {
+    let folder = try LockstepRun.makeFolder()
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let world = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path + "/../../Examples/Worlds/gym.yaml"
+    let ble = try Program.url("ble").path
+    var captures: [Data] = []
+    for number in 1...2 {
+      let path = folder.appendingPathComponent("\(number).pcapng").path
+      let ending = try await LockstepRun.run(
+        [ble, "serve", world, "--device", "strap-cyclist"], ["sh", "-c", "sleep 1; exec \(ble) inspect Cyclist"],
+        options: ["--until", "last", "--capture", path], environment: ["COREBLUETOOTH_PROMPTS": "accept"])
+      #expect(ending.output.contains("├─ Body Sensor Location (2A38)  read  Chest"), "\(ending.errors)")
+      #expect(ending.status == 0)
+      captures.append(try Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+    #expect(captures[0] == captures[1])
+  }
+
   @Test("Two runs with three hosts, and a world that advertises, have the same capture, octet for octet")
   func sameCapture() async throws {
     let folder = try LockstepRun.makeFolder()

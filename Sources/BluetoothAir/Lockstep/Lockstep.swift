@@ -32,6 +32,9 @@ package final class Lockstep: @unchecked Sendable {
     usedFiles = options.air.usedFiles.map(ClaimedFile.init(path:))
     folder = try Self.makeFolder()
     do {
+      // Addresses in programs depend on the length of this path, and some programs' random numbers on addresses.
+      try FileManager.default.createSymbolicLink(atPath: "\(folder)/preload.so", withDestinationPath: options.library)
+      try Self.openSSLConfiguration.write(toFile: "\(folder)/openssl.cnf", atomically: false, encoding: .utf8)
       guard let pointer = lockstep_create("\(folder)/state", options.air.seed, Self.wallClock * 1_000_000_000) else {
         throw AirError("can't create \(folder)/state: \(String(cString: strerror(errno)))")
       }
@@ -58,6 +61,17 @@ package final class Lockstep: @unchecked Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// Makes OpenSSL (version 3 and later) take the nonce of its random generator from the system, too. Otherwise the nonce
+  /// is an address in the heap, which depends on the lengths of environment variables.
+  private static let openSSLConfiguration = """
+    openssl_conf = lockstep
+    [lockstep]
+    random = lockstep_random
+    [lockstep_random]
+    seed = SEED-SRC
+
+    """
 
   private static func makeFolder() throws(AirError) -> String {
     var template = Array("/tmp/ble-lockstep-XXXXXX".utf8CString)
@@ -93,6 +107,7 @@ package final class Lockstep: @unchecked Sendable {
     supervisor.start()
     air.run()
     let now = state.now
+    for name in state.leftBehind { report("\(name) was left behind by its program, and is ended") }
     lockstep_kill_all(state.pointer)
     supervisor.stop()
     lockstep_reap(state.pointer)
@@ -148,7 +163,8 @@ package final class Lockstep: @unchecked Sendable {
   private var environment: [String: String] {
     var result = ProcessInfo.processInfo.environment
     result["BLE_LOCKSTEP"] = folder
-    result["LD_PRELOAD"] = [options.library, result["LD_PRELOAD"] ?? ""].filter { !$0.isEmpty }.joined(separator: ":")
+    let preloaded = ["\(folder)/preload.so", result["LD_PRELOAD"] ?? ""]
+    result["LD_PRELOAD"] = preloaded.filter { !$0.isEmpty }.joined(separator: ":")
     if let address = options.hosts.first {
       let name = "COREBLUETOOTH_ADAPTER"
       if result[name] == nil { result[name] = "\(address)" }
@@ -156,6 +172,7 @@ package final class Lockstep: @unchecked Sendable {
     guard options.answersRandomness else { return result }
     // Python orders sets of strings by a random number, unless this variable has one.
     if result["PYTHONHASHSEED"] == nil { result["PYTHONHASHSEED"] = "0" }
+    if result["OPENSSL_CONF"] == nil { result["OPENSSL_CONF"] = "\(folder)/openssl.cnf" }
     #if arch(x86_64)
       // Without the instructions RDRAND, RDSEED and RDTSC, OpenSSL takes its random numbers from the system.
       if result["OPENSSL_ia32cap"] == nil { result["OPENSSL_ia32cap"] = "~0x4000000000000010:~0x40000" }

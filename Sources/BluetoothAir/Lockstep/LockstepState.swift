@@ -12,6 +12,12 @@ final class LockstepState: @unchecked Sendable {
   var isStopping: Bool { lockstep_is_stopping(pointer) }
   var now: Int64 { lockstep_now(pointer) }
 
+  /// The names of the processes that run after the ends of all processes that could wait for them.
+  var leftBehind: [String] {
+    (1..<CInt(lockstep_process_count(pointer))).filter { lockstep_is_left_behind(pointer, $0) }
+      .map { String(cString: lockstep_name(pointer, $0)) }
+  }
+
   /// The description of the thread that has the turn, or of all threads that wait.
   var text: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 8_192) { buffer in

@@ -23,6 +23,8 @@ final class LockstepSupervisor: @unchecked Sendable {
   private static let pause: CInt = 20
   /// The real time after which the holder of the turn is named.
   private static let holdLimit = Duration.seconds(10)
+  /// The real time after which the programs are killed, if none gives the turn to the air for the end of the run.
+  private static let stopLimit = Duration.seconds(1)
 
   init(
     _ state: LockstepState, stallLimit: Duration, programs: [(number: CInt, name: String)],
@@ -55,13 +57,20 @@ final class LockstepSupervisor: @unchecked Sendable {
   private func run() {
     var (runs, now) = (UInt64.max, Int64.min)
     var (latest, latestCheck) = (ContinuousClock.now, ContinuousClock.now)
+    var stopping: ContinuousClock.Instant?
     var hasReported = false
     while !shared.withLockedValue({ $0.isStopped }) {
       lockstep_listen(state.pointer, Self.pause)
       noteEnded()
       let isIdle = lockstep_is_idle(state.pointer)
       if state.isStopping {
-        if isIdle { lockstep_recheck(state.pointer) }
+        if isIdle {
+          lockstep_recheck(state.pointer)
+        } else if ContinuousClock.now - (stopping ?? .now) > Self.stopLimit {
+          // A program that computes or blocks keeps the turn, which the air needs for its end.
+          lockstep_kill_all(state.pointer)
+        }
+        stopping = stopping ?? .now
         continue
       }
       let (newRuns, newNow) = (lockstep_runs(state.pointer), state.now)

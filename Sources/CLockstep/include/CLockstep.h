@@ -85,6 +85,11 @@ void lockstep_recheck(struct lockstep *lockstep);
 void lockstep_describe(const struct lockstep *lockstep, char *text, int size);
 /// True if a process that the coordinator has started, or a child of it, is alive.
 bool lockstep_has_processes(const struct lockstep *lockstep);
+/// The number of entries of processes in use.
+int lockstep_process_count(const struct lockstep *lockstep);
+const char *lockstep_name(const struct lockstep *lockstep, int process);
+/// True if the process is alive, and the process that has started it is not.
+bool lockstep_is_left_behind(const struct lockstep *lockstep, int process);
 bool lockstep_is_alive(const struct lockstep *lockstep, int process);
 /// Kills all processes.
 void lockstep_kill_all(struct lockstep *lockstep);
