@@ -1,6 +1,7 @@
 """Fixtures: an air for each test, and what joins it."""
 
 import itertools
+import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
@@ -21,12 +22,14 @@ from support.terminal import Terminal  # noqa: E402
 
 CAPTURES = programs.REPOSITORY / ".build" / "interop" / "captures"
 AIRS = ("ble", "rootcanal", "bumble")
+# True for a run of `Interop/run --lockstep`.
+IN_LOCKSTEP = "BLE_LOCKSTEP" in os.environ
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--air", action="append", choices=AIRS,
-        help="the air, or one of the airs, that tests run over; all of them without this option")  # fmt: skip
+        "--air", action="append", choices=(*AIRS, "lockstep"),
+        help="the air, or one of the airs, that tests run over: all but that of `ble lockstep` without this option")  # fmt: skip
     parser.addoption(
         "--doubt", action="store_true", help="run tests over airs where they are marked not to hold, too")
     parser.addoption("--all", action="store_true", help="run the tests that are marked nightly, too")
@@ -49,12 +52,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     exempt = {mark.kwargs["air"] for mark in metafunc.definition.iter_markers("not_over")}
     if metafunc.config.getoption("--doubt"):
         exempt = set()
+    if "ble" in exempt:
+        exempt.add("lockstep")
     chosen = metafunc.config.getoption("--air") or AIRS
-    metafunc.parametrize("air", [name for name in AIRS if name in chosen and name not in exempt], indirect=True)
+    metafunc.parametrize("air", [name for name in chosen if name not in exempt], indirect=True)
+
+
+# Fixtures of programs that a lockstep can't contain, and the reason.
+REAL_TIME = {"guest_files": "QEMU's guest has clocks of its own", "chromium": "only some trials in a browser pass"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselects nightly tests without `--all`, and tests that are about `ble air` alone where `--air` leaves that out."""
+    """Deselects nightly tests without `--all`, and tests that are about `ble air` alone where `--air` leaves that out. Skips those
+    that need real time in a lockstep."""
+    for item in items if IN_LOCKSTEP else []:
+        reasons = [mark.kwargs["because"] for mark in item.iter_markers("real_time")
+                   if mark.kwargs.get("air") in (None, getattr(item, "callspec", None) and item.callspec.params.get("air"))]
+        reasons += [reason for fixture, reason in REAL_TIME.items() if fixture in item.fixturenames]
+        for reason in reasons[:1]:
+            item.add_marker(pytest.mark.skip(reason=f"not in a lockstep: {reason}"))
 
     def runs(item: pytest.Item) -> bool:
         if item.get_closest_marker("nightly") and not config.getoption("--all"):
@@ -135,6 +151,8 @@ async def play():
 async def start_air(name: str, captures: Callable[[str], Path]) -> Air:
     if name == "ble":
         return await airs.BleAir.start(captures("pcapng"))
+    if name == "lockstep":
+        return airs.LockstepAir()
     return await (airs.RootCanal if name == "rootcanal" else airs.BumbleAir).start()
 
 

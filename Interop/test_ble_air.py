@@ -60,6 +60,8 @@ async def test_radio_that_is_switched_off_ends_connections(serve, host):
     air = await serve()
     central, peripheral = [await host(name, endpoint=air.endpoint) for name in ("central", "peripheral")]
     outgoing, incoming = await connected(central, peripheral)
+    # A link is established with its first packet from the peer.
+    await soon(outgoing.get_remote_le_features())
     lost = [events_of(connection, Connection.EVENT_DISCONNECTION) for connection in (outgoing, incoming)]
     devices = (await air.ask("devices")).splitlines()[1:]
     assert len(devices) == 2

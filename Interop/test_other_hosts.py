@@ -130,6 +130,7 @@ async def test_linux_gets_the_connection_complete_event_that_it_unmasks(air, raw
         assert (event[0], event[1]) == (ENHANCED_CONNECTION_COMPLETE, 0)
 
 
+@pytest.mark.real_time(air="rootcanal", because="it does not answer the second host; the reason is unknown")
 async def test_packets_in_pieces_are_taken(air, raw):
     """BTstack writes the type, the header and the payload one after the other."""
     central, peripheral = await raw(piecewise=True), await raw(piecewise=True)

@@ -6,6 +6,7 @@ that a test that fails over `BleAir` alone is known to be a right one; and our h
 
 import asyncio
 import itertools
+import os
 import re
 import socket
 import tempfile
@@ -68,6 +69,16 @@ class BleAir:
     async def stop(self) -> None:
         await self.program.stop()
         self.folder.cleanup()
+
+
+class LockstepAir:
+    """The air of the lockstep in which the tests run. All tests of a run are in its capture."""
+
+    name = "lockstep"
+    endpoint = os.environ.get("COREBLUETOOTH_ADAPTER", "").removeprefix("tcp:")
+
+    async def stop(self) -> None:
+        pass
 
 
 class AccessoryAir:
