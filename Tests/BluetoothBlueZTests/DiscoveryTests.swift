@@ -85,6 +85,23 @@ import Testing
     #expect(stage.error("SetDiscoveryFilter", [.properties(options)]) == "InvalidArguments")
   }
 
+  @Test("With a filter, the level of each packet is announced; without one, a change is", arguments: [true, false])
+  func levels(isFiltered: Bool) throws {
+    let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
+    let path = try stage.discover("Flashlight")
+    if isFiltered {
+      let filter = DBusValue.properties(["DuplicateData": .bool(true), "Transport": .string("le")])
+      #expect(stage.error("SetDiscoveryFilter", [filter]) == nil)
+    } else {
+      #expect(stage.error("SetDiscoveryFilter", [.properties(["Transport": .string("le")])]) == nil)
+    }
+    stage.bus.removeSignals()
+    stage.call("StartDiscovery")
+    stage.world.run(for: .seconds(10))
+    let count = stage.bus.changes(of: "RSSI", at: path).count
+    #expect(isFiltered ? count > 5 : count <= 2, "\(count)")
+  }
+
   @Test("A device without packets is forgotten after 30 s")
   func expiry() throws {
     let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }

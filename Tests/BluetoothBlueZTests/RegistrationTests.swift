@@ -138,6 +138,28 @@ import Testing
     #expect(error("UnregisterAgent", [.path("/agent")]) == nil)
   }
 
+  @Test("The first agent is the default one until another is requested, and the next one follows it")
+  func defaultAgent() throws {
+    var table = AgentTable()
+    func call(_ member: String, _ client: String, _ capability: String = "") throws {
+      let arguments = [DBusValue.path("/agent"), .string(capability)]
+      try table.handle(
+        BusCall(
+          sender: client, path: "/org/bluez", interface: BlueZInterface.agentManager.name, member: member,
+          arguments: arguments))
+    }
+    for client in [":1.1", ":1.2", ":1.3"] { try call("RegisterAgent", client) }
+    #expect(table.defaultAgent?.client == ":1.1")
+    try call("RequestDefaultAgent", ":1.3")
+    #expect(table.defaultAgent?.client == ":1.3")
+    try call("UnregisterAgent", ":1.3")
+    #expect(table.defaultAgent?.client == ":1.1")
+    table.remove(":1.1")
+    #expect(table.defaultAgent?.client == ":1.2")
+    table.remove(":1.2")
+    #expect(table.defaultAgent == nil)
+  }
+
   @Test("A pairing without digits needs no agent, and makes a bond")
   func pairing() throws {
     let stage = BlueZStage { $0.add(Flashlight(), named: "lamp", at: Position(x: 1)) }
@@ -164,7 +186,6 @@ import Testing
       stage.call(
         "RegisterAgent", [.path("/agent"), .string("DisplayYesNo")], of: "AgentManager1", at: "/org/bluez", by: client)
     }
-    stage.call("RequestDefaultAgent", [.path("/agent")], of: "AgentManager1", at: "/org/bluez")
     let device = try stage.discover("Dial", by: Self.second)
     let error = stage.error("Pair", of: "Device1", at: device, by: ":1.8")
     #expect(error == (accepts ? nil : "AuthenticationFailed"))

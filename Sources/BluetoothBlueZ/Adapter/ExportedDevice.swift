@@ -135,8 +135,8 @@ final class ExportedDevice: @unchecked Sendable {
 
   private func isLevelNews(_ rssi: Int8, _ discovery: DiscoverySessions) -> Bool {
     guard rssi != 127 else { return false }
-    guard let lastLevel else { return true }
-    return abs(Int(rssi) - Int(lastLevel)) >= (discovery.hasDistance ? 1 : Self.levelThreshold)
+    guard let lastLevel, !discovery.isFiltered else { return true }
+    return abs(Int(rssi) - Int(lastLevel)) >= Self.levelThreshold
   }
 
   /// Takes the values of an advertisement.
@@ -145,7 +145,7 @@ final class ExportedDevice: @unchecked Sendable {
   ) {
     if isLevelNews(sighting.rssi, discovery) {
       lastLevel = sighting.rssi
-      set("RSSI", .int16(Int16(sighting.rssi)))
+      set("RSSI", .int16(Int16(sighting.rssi)), isForced: discovery.isFiltered)
     }
     guard discovery.wantsDuplicates || sighting.data != lastData else { return }
     lastData = sighting.data

@@ -16,6 +16,11 @@ struct DiscoveryFilter: Hashable {
   /// False for a discovery of BR/EDR devices alone, of which there are none.
   var includesLE = true
 
+  /// True if the filter lets all LE devices pass, and wants no duplicates: as without a filter.
+  var isEmpty: Bool {
+    services.isEmpty && rssi == nil && pathLoss == nil && !wantsDuplicates && pattern == nil && includesLE
+  }
+
   /// The names of the options, as `GetDiscoveryFilters` lists them.
   static let names = ["UUIDs", "RSSI", "Pathloss", "Transport", "DuplicateData", "Discoverable", "Pattern"]
 
@@ -84,8 +89,8 @@ struct DiscoverySessions {
 
   /// True if at least one client wants duplicates.
   private(set) var wantsDuplicates = false
-  /// True if a filter has a limit for the distance: every change of the RSSI is announced.
-  private(set) var hasDistance = false
+  /// True if a client has a filter: the RSSI of every packet is announced · `filtered_discovery` in src/adapter.c.
+  private(set) var isFiltered = false
 
   /// The parameters of the scan that serves all clients; nil: no client discovers LE devices.
   var scans: Bool { active.values.contains { $0?.includesLE ?? true } }
@@ -127,7 +132,7 @@ struct DiscoverySessions {
 
   private mutating func update() {
     wantsDuplicates = active.values.contains { $0?.wantsDuplicates == true }
-    hasDistance = active.values.contains { $0?.rssi != nil || $0?.pathLoss != nil }
+    isFiltered = active.values.contains { $0?.isEmpty == false }
   }
 
   /// Returns true if a sighting is reported.

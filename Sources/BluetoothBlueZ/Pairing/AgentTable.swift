@@ -12,7 +12,8 @@ struct AgentTable {
   }
 
   private var agents: [Agent] = []
-  /// The clients whose agent has been requested as the default one, the latest last.
+  /// The clients with an agent; the agent of the last one is the default. The first agent is the default until a client
+  /// requests another one; the later ones follow it when it ends.
   private var defaults: [String] = []
 
   /// Returns the capability with this name; nil: there is none. An empty name means `KeyboardDisplay`.
@@ -27,7 +28,7 @@ struct AgentTable {
     }
   }
 
-  /// The agent for pairings that no client has started; nil: no agent has been requested as the default one.
+  /// The agent for pairings that no client has started; nil: there is none.
   var defaultAgent: Agent? { defaults.last.flatMap(agent) }
 
   func agent(of client: String) -> Agent? { agents.first { $0.client == client } }
@@ -40,6 +41,7 @@ struct AgentTable {
       guard agent(of: call.sender) == nil else { throw .alreadyExists }
       guard let name = call.arguments.last?.string, let capability = Self.capability(name) else { throw .invalidCall }
       agents.append(Agent(client: call.sender, path: path, capability: capability))
+      defaults.insert(call.sender, at: 0)
     case "UnregisterAgent":
       guard agent(of: call.sender)?.path == path else { throw .doesNotExist }
       remove(call.sender)
