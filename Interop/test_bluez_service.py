@@ -1,6 +1,7 @@
 """`ble bluez`: unchanged programs for BlueZ, on a bus of their own with a simulated world behind it. They need `dbus-daemon`
 and libdbus-1 (Debian's package dbus), and for its test `bluetoothctl` (Debian's package bluez)."""
 
+import os
 import shutil
 import signal
 import sys
@@ -59,6 +60,30 @@ async def test_the_scanner_of_home_assistant_finds_devices(mode):
     assert lines == ["hci0 02:00:00:00:00:01 passive True", f"found Cyclist by {mode}"]
 
 
+MEASUREMENT = "00002a37-0000-1000-8000-00805f9b34fb"
+EXAMPLES = {
+    "discover.py": ([], ["Cyclist", "bicycle"]),
+    "service_explorer.py": (["--name", "Cyclist"], ["00002a38", "00002902", "disconnected"]),
+    "enable_notifications.py": (["--name", "Cyclist", MEASUREMENT], ["Heart Rate Measurement: bytearray"]),
+    "async_callback_with_queue.py": (["--name", "Cyclist", MEASUREMENT], ["disconnected", "Main method done"]),
+}
+
+
+@pytest.mark.skipif("INTEROP_BLEAK" not in os.environ, reason="INTEROP_BLEAK names no folder with bleak's sources")
+@pytest.mark.parametrize("example", EXAMPLES)
+async def test_an_example_of_bleak_runs_unchanged(example):
+    arguments, parts = EXAMPLES[example]
+    path = Path(os.environ["INTEROP_BLEAK"]) / "examples" / example
+    program = await serve("--world", "gym", "--", sys.executable, path, *arguments)
+    try:
+        assert await program.exit(60) == 0, program.problems.all
+        lines = [line for events in (program.output, program.problems) for line in events.all if line is not None]
+        for part in parts:
+            assert any(part in line for line in lines), f"no line has {part!r}"
+    finally:
+        await program.stop()
+
+
 @pytest.mark.skipif(not shutil.which("bluetoothctl"), reason="bluetoothctl is missing: install bluez")
 async def test_bluetoothctl_lists_shows_and_scans():
     program = await serve("--world", "gym", "--", "bluetoothctl")
@@ -76,6 +101,26 @@ async def test_bluetoothctl_lists_shows_and_scans():
         assert await program.exit() == 0
     finally:
         await program.stop()
+
+
+async def test_a_hostile_client_harms_no_other_one():
+    service = await serve("--world", "gym")
+    try:
+        bus = {"DBUS_SYSTEM_BUS_ADDRESS": (await service.line("DBUS_SYSTEM_BUS_ADDRESS=(.*)"))[1]}
+        hostile = await Program.start(sys.executable, PROGRAMS / "hostile.py", environment=bus, name="hostile")
+        try:
+            await hostile.line("under way", 60)
+            good = await Program.start(sys.executable, PROGRAMS / "heart_rate.py", "Cyclist", environment=bus)
+            assert await good.exit(60) == 0, good.problems.all
+            # It dies within its calls, and nothing of it is left.
+            hostile.process.kill()
+        finally:
+            await hostile.stop()
+        good = await Program.start(sys.executable, PROGRAMS / "state.py", environment=bus)
+        assert await good.exit() == 0, good.problems.all
+        await good.line("not discovering, no advertisement, power off and on")
+    finally:
+        await service.stop()
 
 
 async def test_the_status_is_that_of_the_command():

@@ -47,6 +47,8 @@ final class ApplicationTable: @unchecked Sendable {
 
   func register(_ registration: Registration, _ answer: BusAnswer) {
     guard applications[registration] == nil else { return context.fail(answer, .alreadyExists) }
+    guard applications.keys.count(where: { $0.client == registration.client }) < ServerContext.maximumRegistrations
+    else { return context.fail(answer, .tooMany) }
     applications[registration] = Application(answer: answer)
     context.bus.call(
       "GetManagedObjects", of: BlueZInterface.objectManager, at: registration.path, on: registration.client, []

@@ -54,6 +54,9 @@ final class MonitorTable {
       return context.reply(answer)
     }
     guard applications[application] == nil else { return context.fail(answer, .alreadyExists) }
+    guard applications.keys.count(where: { $0.client == call.sender }) < ServerContext.maximumRegistrations else {
+      return context.fail(answer, .tooMany)
+    }
     context.watch(call.sender)
     applications[application] = [:]
     context.bus.call("GetManagedObjects", of: BlueZInterface.objectManager, at: path, on: call.sender, []) {

@@ -18,6 +18,7 @@ extension DBusError {
   static let notAuthorized = bluez("NotAuthorized", "Operation Not Authorized")
   static let notReady = bluez("NotReady", "Resource Not Ready")
   static func notPermitted(_ text: String) -> DBusError { bluez("NotPermitted", text) }
+  static let tooMany = bluez("Failed", "Too many registrations")
   static func failure(_ text: String) -> DBusError { bluez("Failed", text) }
   static let authenticationCanceled = bluez("AuthenticationCanceled", "Authentication Canceled")
   static let authenticationFailed = bluez("AuthenticationFailed", "Authentication Failed")

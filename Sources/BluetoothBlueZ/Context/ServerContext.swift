@@ -10,6 +10,9 @@ final class ServerContext {
   /// The version of BlueZ whose properties and errors the service has.
   let version: BlueZVersion
   private unowned let service: any BusService
+  /// The most applications, and the most applications with monitors, of one client.
+  static let maximumRegistrations = 64
+
   /// Called after each change of the state of an adapter.
   var adapterChanged: () -> Void = {}
   /// The clients that the bus watches.

@@ -4,10 +4,15 @@ import NIOCore
 /// The bus of the service on a connection to a message bus. All functions are called on the event loop of the service,
 /// which is the executor of the connection.
 package final class DBusBlueZBus: BlueZBus, @unchecked Sendable {
-  // Unchecked: the subscriptions are accessed on the loop only.
+  // Unchecked: the subscriptions and the counts are accessed on the loop only.
   private let connection: DBusConnection
   private let loop: any EventLoop
   private var subscriptions: [String: [DBusSubscription]] = [:]
+  /// The number of calls that each client has not answered.
+  private var unanswered: [String: Int] = [:]
+
+  /// The most calls that one client leaves open. A call above it fails, so that the calls to others have places.
+  private static let maximumUnanswered = 64
 
   private init(_ connection: DBusConnection, on loop: any EventLoop) {
     self.connection = connection
@@ -106,9 +111,18 @@ package final class DBusBlueZBus: BlueZBus, @unchecked Sendable {
     _ member: String, of interface: String, at path: String, on client: String, _ arguments: [DBusValue],
     then: @escaping @Sendable (Result<[DBusValue], DBusError>) -> Void
   ) {
+    loop.preconditionInEventLoop()
+    let count = unanswered[client] ?? 0
+    guard count < Self.maximumUnanswered else {
+      return then(.failure(DBusError(DBusError.Name.limitsExceeded, "the client does not answer")))
+    }
+    unanswered[client] = count + 1
     connection.call(
       member, of: interface, at: path, on: client, arguments, timeout: .seconds(60), startsService: false
-    ) { then($0.map(\.body)) }
+    ) { [weak self] result in
+      if let self, let count = unanswered[client] { unanswered[client] = count > 1 ? count - 1 : nil }
+      then(result.map(\.body))
+    }
   }
 
   package func send(
