@@ -76,8 +76,8 @@ package enum BlueZInterface {
       "Disconnect()", "Connect()", "ConnectProfile(s UUID)", "DisconnectProfile(s UUID)", "Pair()", "CancelPairing()",
     ],
     properties: [
-      "s Address", "s AddressType", "s Name", "s Alias rw", "u Class", "q Appearance", "s Icon", "b Paired", "b Bonded",
-      "b Trusted rw", "b Blocked rw", "b LegacyPairing", "n RSSI", "b Connected", "as UUIDs", "s Modalias", "o Adapter",
+      "s Address", "s AddressType", "s Name", "s Alias rw", "q Appearance", "s Icon", "b Paired", "b Bonded",
+      "b Trusted rw", "b Blocked rw", "b LegacyPairing", "n RSSI", "b Connected", "as UUIDs", "o Adapter",
       "a{qv} ManufacturerData", "a{sv} ServiceData", "n TxPower", "b ServicesResolved", "ay AdvertisingFlags",
       "a{yv} AdvertisingData",
     ])
