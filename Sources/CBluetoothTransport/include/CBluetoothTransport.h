@@ -18,3 +18,21 @@ enum bluetooth_user_channel_step { bluetooth_user_channel_socket, bluetooth_user
 ///
 /// Returns a descriptor, or a negated `errno`.
 int bluetooth_user_channel_open(uint16_t adapter, enum bluetooth_user_channel_step *step);
+
+/// Begins to open an LE credit-based channel from the adapter with the address `own` to a device. The descriptor becomes
+/// writable when the attempt has ended; SO_ERROR then has its result.
+///
+/// Returns a descriptor with packet boundaries that does not block, or a negated `errno`.
+int bluetooth_l2cap_connect(
+    uint64_t own, bool is_own_random, uint64_t peer, bool is_peer_random, uint16_t psm, uint16_t mtu);
+
+/// Listens for LE credit-based channels at a free dynamic PSM.
+///
+/// Returns a descriptor, or a negated `errno`.
+int bluetooth_l2cap_listen(uint64_t own, bool is_own_random, bool is_encrypted, uint16_t mtu, uint16_t *psm);
+
+/// Accepts a channel. Returns its descriptor, or a negated `errno`.
+int bluetooth_l2cap_accept(int listener, uint64_t *peer, bool *is_peer_random);
+
+/// Returns the longest packet that can be sent on an open channel; 0: unknown.
+uint16_t bluetooth_l2cap_send_mtu(int descriptor);
