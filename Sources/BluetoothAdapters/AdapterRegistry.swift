@@ -137,8 +137,8 @@ final class AdapterTable: Sendable {
     do throws(SpecifierProblem) { specifier = try AdapterRegistry.specifier(text) } catch {
       return .failure(AdapterError(error, in: text))
     }
-    // A server encrypts for its clients.
-    if specifier.kind != .server {
+    // A server encrypts for its clients. Beside BlueZ, the identifiers of peers are made with the library.
+    if specifier.kind != .server || specifier is BlueZSpecifier {
       do throws(MissingCryptoLibrary) { _ = try CryptoLibrary.version() } catch {
         return .failure(AdapterError(description: error.description))
       }

@@ -8,11 +8,15 @@
 //   other session of this process uses it.
 // - The state of the adapter is that of `Adapter1.Powered`. Each other state drops what sessions have begun, as a daemon
 //   drops it; so do the end of `bluetoothd` and the removal of the adapter.
+// - `bluetoothd` asks an agent when devices pair, which this process is while it uses a link or has a service: see
+//   `BlueZRunner+Pairing.swift`. L2CAP channels are sockets of the kernel: `BlueZRunner+Channels.swift`. Values without
+//   responses come and go by sockets of BlueZ: `BlueZRunner+Sockets.swift`.
 // - What BlueZ does not tell is refused with `SessionError.notSupported`: the table in Documentation/Beside-BlueZ.md.
 
 import BluetoothDBus
 import BluetoothDaemon
 import BluetoothTransport
+import BluetoothWire
 import NIOCore
 
 /// An adapter that `bluetoothd` owns and that this process shares with all programs of the machine.
@@ -27,13 +31,21 @@ package final class BlueZAdapter: DaemonAdapter, Sendable {
   /// - Parameters:
   ///   - adapter: the name of an adapter of BlueZ, such as `hci1`; nil: the first one.
   ///   - name: the name in the log.
-  package init(_ adapter: String?, name: String, bus: DBusAddress, on loop: any EventLoop) {
+  ///   - hiddenServices: the services of peers that apps don't see.
+  ///   - prompts: answer the questions of BlueZ while this process uses a link or has a service.
+  package init(
+    _ adapter: String?, name: String, bus: DBusAddress, hiddenServices: [BluetoothUUID], prompts: any Prompts,
+    on loop: any EventLoop
+  ) {
     let executor = BlueZExecutor(loop: loop)
     self.executor = executor
     sessions.requests.setExecutor(executor)
     let (sessions, directory) = (sessions, directory)
     loop.execute {
-      executor.begin(BlueZRunner(adapter, name: name, bus: bus, sessions: sessions, directory: directory, on: loop))
+      executor.begin(
+        BlueZRunner(
+          adapter, name: name, bus: bus, hiddenServices: hiddenServices, prompts: prompts, sessions: sessions,
+          directory: directory, on: loop))
     }
   }
 

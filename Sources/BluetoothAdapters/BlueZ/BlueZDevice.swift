@@ -31,6 +31,9 @@ struct BlueZDevice {
   var operations: [String: Deque<() -> Void>] = [:]
   /// The reads of this process by path, with the values that were reported meanwhile.
   var reads: [String: (count: Int, values: [[UInt8]])] = [:]
+  /// The sockets with the notifications of characteristics, by path.
+  var notifySockets: [String: BlueZSocket] = [:]
+  var writeSockets: [String: BlueZWriteSocket] = [:]
 
   /// With the least ATT_MTU of 23 octets.
   static let defaultWriteLength = 20

@@ -29,8 +29,12 @@ struct BlueZPeripheral {
   var requests: [CentralRequestID: Request] = [:]
   /// The centrals that have sent requests, until they disconnect.
   var centrals: [PeerHandle: CentralInfo] = [:]
-  /// The path of the advertisement; nil: none.
-  var advertisement: String?
+  /// The paths of the advertisements: those of the sets, and that of `startAdvertising`.
+  var advertisements: [LocalSetID?: String] = [:]
+  /// The sockets for the updates of each subscribed central.
+  var subscribers: [LocalAttributeID: [PeerHandle: BlueZSocket]] = [:]
+  /// The characteristics with subscribers that BlueZ does not name.
+  var unnamedSubscribers: Set<LocalAttributeID> = []
 
   init(_ counters: SessionCounters) { self.counters = counters }
 
@@ -44,12 +48,18 @@ enum BlueZApplication {
   struct Handlers: Sendable {
     let read: @Sendable (LocalAttributeID, DBusCall, DBusResponder) -> Void
     let write: @Sendable (LocalAttributeID, DBusCall, DBusResponder) -> Void
+    /// The first central that BlueZ does not name has subscribed, or the last one has unsubscribed.
     let subscribe: @Sendable (LocalAttributeID, Bool) -> Void
+    /// A central has subscribed.
+    let acquire: @Sendable (LocalAttributeID, DBusCall, DBusResponder) -> Void
   }
 
   /// Offers a service below the path of its application. Returns the paths of the characteristics.
+  ///
+  /// - Parameter namesSubscribers: true if BlueZ takes a socket for each subscribed central.
   static func export(
-    _ service: LocalServiceInfo, at root: String, on connection: DBusConnection, _ handlers: Handlers
+    _ service: LocalServiceInfo, at root: String, on connection: DBusConnection, namesSubscribers: Bool,
+    _ handlers: Handlers
   ) -> [LocalAttributeID: String] {
     connection.exportObjectManager(at: root)
     let path = root + "/service"
@@ -63,7 +73,7 @@ enum BlueZApplication {
     for (index, characteristic) in service.characteristics.enumerated() {
       let child = "\(path)/char\(index)"
       paths[characteristic.id] = child
-      connection.export([declaration(of: characteristic, path, handlers)], at: child)
+      connection.export([declaration(of: characteristic, path, namesSubscribers, handlers)], at: child)
       for (number, descriptor) in characteristic.definition.descriptors.enumerated() {
         guard case .stored(let value) = descriptor.content else { continue }
         connection.export([declaration(of: descriptor.uuid, value.bytes, child)], at: "\(child)/desc\(number)")
@@ -77,7 +87,7 @@ enum BlueZApplication {
   }
 
   private static func declaration(
-    of characteristic: LocalCharacteristicInfo, _ service: String, _ handlers: Handlers
+    of characteristic: LocalCharacteristicInfo, _ service: String, _ namesSubscribers: Bool, _ handlers: Handlers
   ) -> DBusInterface {
     let (id, definition) = (characteristic.id, characteristic.definition)
     let read = DBusMethod("ReadValue", in: ["options": "a{sv}"], out: ["value": "ay"]) { call, responder in
@@ -93,14 +103,21 @@ enum BlueZApplication {
       responder.reply()
       handlers.subscribe(id, false)
     }
+    let acquire = DBusMethod("AcquireNotify", in: ["options": "a{sv}"], out: ["fd": "h", "mtu": "q"]) {
+      handlers.acquire(id, $0, $1)
+    }
     // BlueZ calls Confirm when a central has confirmed an indication.
     let confirm = DBusMethod("Confirm", isNoReply: true) { _, responder in responder.reply() }
+    var properties = [
+      constant("UUID", .string(definition.uuid.longText)), constant("Service", .path(service)),
+      constant("Flags", .strings(flags(of: definition))),
+    ]
+    if namesSubscribers, !definition.properties.isDisjoint(with: [.notify, .indicate]) {
+      // With the property, BlueZ calls AcquireNotify.
+      properties.append(constant("NotifyAcquired", .bool(false)))
+    }
     return DBusInterface(
-      BlueZName.characteristic, methods: [read, write, start, stop, confirm],
-      properties: [
-        constant("UUID", .string(definition.uuid.longText)), constant("Service", .path(service)),
-        constant("Flags", .strings(flags(of: definition))),
-      ])
+      BlueZName.characteristic, methods: [read, write, start, stop, acquire, confirm], properties: properties)
   }
 
   private static func declaration(of uuid: BluetoothUUID, _ value: [UInt8], _ characteristic: String) -> DBusInterface {
@@ -141,24 +158,6 @@ enum BlueZApplication {
       if definition.properties.contains(.indicate) { flags.append("encrypt-indicate") }
     }
     return flags
-  }
-
-  /// The interface of an advertisement.
-  static func advertisement(
-    _ name: String?, _ services: [BluetoothUUID], released: @escaping @Sendable () -> Void
-  ) -> DBusInterface {
-    var properties = [
-      constant("Type", .string("peripheral")),
-      constant("ServiceUUIDs", .strings(services.map(\.longText))),
-      // Without it, the Flags say that the device is not discoverable, and other BlueZ hosts ignore it.
-      constant("Discoverable", .bool(true)),
-    ]
-    if let name { properties.append(constant("LocalName", .string(name))) }
-    let release = DBusMethod("Release", isNoReply: true) { _, responder in
-      responder.reply()
-      released()
-    }
-    return DBusInterface("org.bluez.LEAdvertisement1", methods: [release], properties: properties)
   }
 
   /// The error by which BlueZ knows a code of ATT. It has names for some of them, and numbers for those of applications.

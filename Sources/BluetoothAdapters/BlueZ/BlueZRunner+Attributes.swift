@@ -44,10 +44,16 @@ extension BlueZRunner {
       }
     case .writeWithoutResponse(let peer, let attribute, let value),
       .signedWriteWithoutResponse(let peer, let attribute, let value):
-      // BlueZ signs a command itself if the characteristic has only signed writes.
-      write(value, "command", peer, attribute) { [weak self] _ in
+      let then: @Sendable (SessionError?) -> Void = { [weak self] _ in
         guard let self, let central = centrals[id], central.counters.writeCredits(for: peer).put() else { return }
         deliver(.readyToWriteWithoutResponse(peer), to: id)
+      }
+      // BlueZ signs a command itself if the characteristic has only signed writes.
+      guard let path = devices[peer]?.attributes[attribute.handle], canAcquireWrite(path, of: peer) else {
+        return write(value, "command", peer, attribute, then)
+      }
+      writeBySocket(value.bytes, at: path, of: peer, then: then) { [weak self] value, then in
+        self?.write(ByteSlice(value), "command", peer, attribute, then)
       }
     case .setNotify(let peer, let attribute, let isOn): setNotify(peer, attribute, isOn, id)
     default: break
@@ -133,7 +139,7 @@ extension BlueZRunner {
   }
 
   private func services(of peer: PeerHandle) -> [RemoteServiceInfo] {
-    objects(BlueZName.gattService, below: devices[peer]?.path).map {
+    objects(BlueZName.gattService, below: devices[peer]?.path).filter { !hiddenServices.contains($0.uuid) }.map {
       RemoteServiceInfo(id: $0.id, uuid: $0.uuid, isPrimary: $0.properties["Primary"]?.bool ?? true)
     }
   }
@@ -253,9 +259,9 @@ extension BlueZRunner {
     // The first value may come before the answer.
     centrals[id]?.notifying.insert(object.path)
     guard isFirst else { return deliver(.notifyStateChanged(peer, attribute, isNotifying: true, nil), to: id) }
-    call("StartNotify", of: BlueZName.characteristic, at: object.path) { [weak self] result in
+    startNotifying(object.path, of: peer) { [weak self] error in
       guard let self else { return }
-      guard case .failure(let error) = result else {
+      guard let error else {
         return deliver(.notifyStateChanged(peer, attribute, isNotifying: true, nil), to: id)
       }
       centrals[id]?.notifying.remove(object.path)
@@ -268,7 +274,7 @@ extension BlueZRunner {
   func stopNotifying(_ path: String, _ id: CentralSessionID) {
     guard centrals[id]?.notifying.remove(path) != nil, !centrals.values.contains(where: { $0.notifying.contains(path) })
     else { return }
-    call("StopNotify", of: BlueZName.characteristic, at: path)
+    endNotifying(path)
   }
 }
 

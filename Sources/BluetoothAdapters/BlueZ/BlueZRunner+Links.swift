@@ -28,7 +28,7 @@ extension BlueZRunner {
     case .changeLink(let peer, let request):
       guard centrals[id]?.observesLinks == true else { return }
       deliver(.link(peer, .requestEnded(request.kind, .notSupported)), to: id)
-    case .openChannel(let peer, _): deliver(.channelOpened(peer, .failure(.notSupported)), to: id)
+    case .openChannel(let peer, let psm): openChannel(psm, to: peer, id)
     case .synchronize(let number, _):
       DaemonLog.note("BlueZ does not synchronize with periodic trains: request \(number) has no effect", of: name)
     case .endSynchronization, .requestAlerts, .requireNotifications, .askForPower, .barrier, .observeLinks: break
@@ -41,6 +41,7 @@ extension BlueZRunner {
     guard let central = centrals[id] else { return }
     for path in central.notifying { stopNotifying(path, id) }
     centrals[id] = nil
+    updateAgent()
     for peer in central.uses.keys { disconnectIfUnused(peer) }
     updateDiscovery()
   }
@@ -163,6 +164,7 @@ extension BlueZRunner {
     }
     if changed["Paired"] != nil || changed["Bonded"] != nil {
       noteBond(of: peer, tree.properties(BlueZName.device, at: path) ?? [:])
+      withdrawQuestions(ofDeviceAt: path)
     }
     switch changed["Connected"]?.bool {
     case true?: connected(peer)
@@ -201,6 +203,7 @@ extension BlueZRunner {
     guard centrals[id]?.uses[peer] == nil else { return }
     DaemonLog.trace("connects to \(address)", of: name)
     centrals[id]?.uses[peer] = .delayed
+    updateAgent()
     guard delay.nanoseconds > 0 else { return startConnecting(peer, id) }
     loop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { [weak self] in
       if self?.centrals[id]?.uses[peer] == .delayed { self?.startConnecting(peer, id) }
@@ -268,6 +271,11 @@ extension BlueZRunner {
     devices[peer]?.reason = nil
     devices[peer]?.waiting = []
     devices[peer]?.operations = [:]
+    devices[peer]?.notifySockets = [:]
+    devices[peer]?.writeSockets = [:]
+    closeSockets(of: device)
+    endChannels(of: peer, reason)
+    withdrawQuestions(ofDeviceAt: device.path)
     for request in device.waiting { request(.link(reason)) }
     // BlueZ refuses them, which returns their credits.
     for operation in device.operations.values.joined() { operation() }
@@ -279,6 +287,7 @@ extension BlueZRunner {
       case .connected?:
         let reconnects = centrals[id]?.reconnecting.contains(peer) == true
         centrals[id]?.uses[peer] = reconnects ? .connecting : nil
+        updateAgent()
         deliver(.disconnected(peer, .link(reason), isReconnecting: reconnects), to: id)
       case .cancelling?: finishCancelling(peer, id)
       case .connecting?, .delayed?, nil: break
@@ -301,6 +310,7 @@ extension BlueZRunner {
     guard centrals[id]?.uses[peer] == .cancelling else { return }
     centrals[id]?.uses[peer] = nil
     centrals[id]?.reconnecting.remove(peer)
+    updateAgent()
     deliver(.disconnected(peer, nil, isReconnecting: false), to: id)
   }
 

@@ -11,31 +11,37 @@ extension BlueZRunner {
 
   func perform(_ command: PeripheralCommand, of id: PeripheralSessionID) {
     switch command {
-    case .startAdvertising(let localName, let services): startAdvertising(localName, services, id)
-    case .stopAdvertising: stopAdvertising(id)
-    case .advertise: deliver(.advertisingStarted(.notSupported), to: id)
-    case .startSet(let set, _): deliver(.advertisingSetStarted(set, .notSupported), to: id)
+    case .startAdvertising(let localName, let services):
+      advertise(BlueZAdvertisement(localName: localName, services: services), nil, id)
+    case .stopAdvertising: stopAdvertising(nil, id)
+    case .advertise(let advertising): advertise(BlueZAdvertisement(advertising), nil, id)
+    case .startSet(let set, let advertising):
+      // BlueZ reads the properties once.
+      stopAdvertising(set, id)
+      advertise(BlueZAdvertisement(advertising), set, id)
+    case .stopSet(let set): stopAdvertising(set, id)
     case .addService(let service): add(service, id)
     case .addServiceAt(let service): deliver(.serviceAdded(service.id, .notSupported), to: id)
     case .removeService(let service): remove(service, id)
     case .removeAllServices:
       for service in Array((peripherals[id]?.services ?? [:]).keys) { remove(service, id) }
     case .respond(let request, let code, let value): respond(request, code, value, id)
-    case .update(let characteristic, let value, _): update(characteristic, value, id)
+    case .update(let characteristic, let value, let centrals): update(characteristic, value, centrals, id)
     case .changeLink(let peer, let request):
       guard let central = peripherals[id]?.centrals[peer] else { return }
       deliver(.link(central, .requestEnded(request.kind, .notSupported)), to: id)
-    case .publishChannel: deliver(.channelPublished(psm: 0, .notSupported), to: id)
-    case .unpublishChannel(let psm): deliver(.channelUnpublished(psm: psm, .notSupported), to: id)
+    case .publishChannel(let isEncrypted): publishChannel(isEncrypted: isEncrypted, id)
+    case .unpublishChannel(let psm): unpublishChannel(psm, id)
     // BlueZ has no interface for the latency of a link, or to end that of a central.
-    case .stopSet, .setConnectionLatency, .disconnect, .observeLinks, .barrier, .askForPower: break
+    case .setConnectionLatency, .disconnect, .observeLinks, .barrier, .askForPower: break
     }
   }
 
   /// Ends what a session has published.
   func dropPeripheral(_ id: PeripheralSessionID) {
     guard let peripheral = peripherals[id] else { return }
-    stopAdvertising(id)
+    for set in peripheral.advertisements.keys { stopAdvertising(set, id) }
+    unpublishChannels(of: id)
     for service in peripheral.services.keys { remove(service, id) }
     for request in peripheral.requests.values { request.responder.fail(DBusError(BlueZName.error + "Failed")) }
     var empty = BlueZPeripheral(peripheral.counters)
@@ -46,34 +52,40 @@ extension BlueZRunner {
 
   // MARK: Advertising
 
-  private func startAdvertising(_ localName: String?, _ services: [BluetoothUUID], _ id: PeripheralSessionID) {
+  /// Starts a set, or with nil the advertising of the API.
+  private func advertise(_ advertisement: BlueZAdvertisement?, _ set: LocalSetID?, _ id: PeripheralSessionID) {
     guard let connection, let adapterPath else { return }
-    guard peripherals[id]?.advertisement == nil else {
-      return deliver(.advertisingStarted(.alreadyAdvertising), to: id)
+    func started(_ error: SessionError?) {
+      deliver(set.map { .advertisingSetStarted($0, error) } ?? .advertisingStarted(error), to: id)
     }
+    guard peripherals[id]?.advertisements[set] == nil else { return started(.alreadyAdvertising) }
+    guard let advertisement else { return started(.notSupported) }
     let path = nextPath("advertisement")
-    peripherals[id]?.advertisement = path
-    let interface = BlueZApplication.advertisement(localName, services) { [weak self] in
-      guard let self, peripherals[id]?.advertisement == path else { return }
+    peripherals[id]?.advertisements[set] = path
+    let interface = advertisement.interface { [weak self] in
+      guard let self, peripherals[id]?.advertisements[set] == path else { return }
       self.connection?.unexport(at: path)
-      peripherals[id]?.advertisement = nil
+      peripherals[id]?.advertisements[set] = nil
+      if let set { deliver(.advertisingSetEnded(set), to: id) }
     }
     connection.export([interface], at: path)
     call(
       "RegisterAdvertisement", of: Self.advertisingManager, at: adapterPath, [.path(path), .properties([:])]
     ) { [weak self] result in
-      guard let self, peripherals[id]?.advertisement == path else { return }
-      guard case .failure(let error) = result else { return deliver(.advertisingStarted(nil), to: id) }
-      DaemonLog.trace("advertising is refused: \(error)", of: name)
-      self.connection?.unexport(at: path)
-      peripherals[id]?.advertisement = nil
-      deliver(.advertisingStarted(Self.reason(of: error)), to: id)
+      guard let self, peripherals[id]?.advertisements[set] == path else { return }
+      var reason: SessionError?
+      if case .failure(let error) = result {
+        DaemonLog.trace("advertising is refused: \(error)", of: name)
+        self.connection?.unexport(at: path)
+        peripherals[id]?.advertisements[set] = nil
+        reason = Self.reason(of: error)
+      }
+      deliver(set.map { .advertisingSetStarted($0, reason) } ?? .advertisingStarted(reason), to: id)
     }
   }
 
-  private func stopAdvertising(_ id: PeripheralSessionID) {
-    guard let path = peripherals[id]?.advertisement, let adapterPath else { return }
-    peripherals[id]?.advertisement = nil
+  private func stopAdvertising(_ set: LocalSetID?, _ id: PeripheralSessionID) {
+    guard let path = peripherals[id]?.advertisements.removeValue(forKey: set), let adapterPath else { return }
     call("UnregisterAdvertisement", of: Self.advertisingManager, at: adapterPath, [.path(path)])
     connection?.unexport(at: path)
   }
@@ -96,10 +108,13 @@ extension BlueZRunner {
     let handlers = BlueZApplication.Handlers(
       read: { [weak self] in self?.readRequested($0, $1, $2, id) },
       write: { [weak self] in self?.writeRequested($0, $1, $2, id) },
-      subscribe: { [weak self] in self?.subscribed($0, $1, id) })
-    let paths = BlueZApplication.export(service, at: root, on: connection, handlers)
+      subscribe: { [weak self] in self?.subscribed($0, $1, id) },
+      acquire: { [weak self] in self?.subscribeRequested($0, $1, $2, id) })
+    let paths = BlueZApplication.export(
+      service, at: root, on: connection, namesSubscribers: namesSubscribers, handlers)
     peripherals[id]?.services[service.id] = BlueZPeripheral.Service(info: service, root: root)
     for (characteristic, path) in paths { peripherals[id]?.paths[characteristic] = path }
+    updateAgent()
     call(
       "RegisterApplication", of: Self.gattManager, at: adapterPath, [.path(root), .properties([:])]
     ) { [weak self] result in
@@ -120,7 +135,11 @@ extension BlueZRunner {
   /// Withdraws the objects of a service.
   private func forget(_ service: LocalAttributeID, _ id: PeripheralSessionID) {
     guard let former = peripherals[id]?.services.removeValue(forKey: service) else { return }
+    updateAgent()
     for characteristic in former.info.characteristics {
+      let sockets = peripherals[id]?.subscribers.removeValue(forKey: characteristic.id) ?? [:]
+      for socket in sockets.values { socket.close() }
+      peripherals[id]?.unnamedSubscribers.remove(characteristic.id)
       guard let path = peripherals[id]?.paths.removeValue(forKey: characteristic.id) else { continue }
       for number in characteristic.definition.descriptors.indices { connection?.unexport(at: "\(path)/desc\(number)") }
       connection?.unexport(at: path)
@@ -133,15 +152,19 @@ extension BlueZRunner {
 
   /// Returns the central that a request names, with the length of its updates.
   private func central(_ options: [String: DBusValue], _ id: PeripheralSessionID) -> CentralInfo? {
-    guard let path = options["device"]?.path, let peer = peers[path], let info = directory.peer(peer) else {
-      return nil
-    }
+    guard let path = options["device"]?.path, let peer = peers[path] else { return nil }
+    return central(peer, mtu: options["mtu"]?.integer, of: id)
+  }
+
+  /// Returns a central, with the length of its updates as far as it is known.
+  func central(_ peer: PeerHandle, mtu: Int? = nil, of id: PeripheralSessionID) -> CentralInfo {
     let known = peripherals[id]?.centrals[peer]
-    let length = options["mtu"]?.integer.map { max($0 - 3, BlueZDevice.defaultWriteLength) }
+    let length = mtu.map { max($0 - 3, BlueZDevice.defaultWriteLength) }
     let central = CentralInfo(
-      handle: peer, identifier: info.identifier,
+      handle: peer, identifier: directory.peer(peer)?.identifier ?? PeerIdentifier(high: 0, low: 0),
       maximumUpdateLength: length ?? known?.maximumUpdateLength ?? BlueZDevice.defaultWriteLength)
     peripherals[id]?.centrals[peer] = central
+    if let known, known != central { deliver(.maximumUpdateLengthChanged(central), to: id) }
     return central
   }
 
@@ -191,34 +214,6 @@ extension BlueZRunner {
     guard let request = peripherals[session]?.requests.removeValue(forKey: id) else { return }
     if let code { return request.responder.fail(BlueZApplication.error(code)) }
     request.responder.reply(request.isWrite ? [] : [.bytes(value.bytes)])
-  }
-
-  // MARK: Notifications
-
-  /// The one central that stands for all subscribers: BlueZ tells of the first and the last one, not which they are.
-  private func subscribers(_ id: PeripheralSessionID) -> CentralInfo {
-    let identifier = PeerIdentifier(high: 0, low: 1)
-    let peer =
-      directory.peer(identifier) ?? directory.add(identifier, DeviceAddress(0, .public), name: nil)
-    return CentralInfo(
-      handle: peer.handle, identifier: identifier,
-      maximumUpdateLength: peripherals[id]?.updateLength ?? BlueZDevice.defaultWriteLength)
-  }
-
-  private func subscribed(_ characteristic: LocalAttributeID, _ isOn: Bool, _ id: PeripheralSessionID) {
-    guard peripherals[id] != nil else { return }
-    let central = subscribers(id)
-    deliver(isOn ? .subscribed(central, characteristic) : .unsubscribed(central, characteristic), to: id)
-  }
-
-  private func update(_ characteristic: LocalAttributeID, _ value: ByteSlice, _ id: PeripheralSessionID) {
-    guard let peripheral = peripherals[id] else { return }
-    if let path = peripheral.paths[characteristic] {
-      connection?.emit(
-        "PropertiesChanged", of: BlueZName.properties, at: path,
-        [.string(BlueZName.characteristic), .properties(["Value": .bytes(value.bytes)]), .strings([])])
-    }
-    if peripheral.counters.updateCredits.put() { deliver(.readyToUpdate, to: id) }
   }
 
   /// Voids the requests of a central that has disconnected.

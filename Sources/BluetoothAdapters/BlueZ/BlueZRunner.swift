@@ -43,15 +43,33 @@ final class BlueZRunner: @unchecked Sendable {
   var devices: [PeerHandle: BlueZDevice] = [:]
   var peers: [String: PeerHandle] = [:]
   var discovery = Discovery.off
+  /// The services of peers that apps don't see: BlueZ shows GATT, and Apple's API does not.
+  let hiddenServices: [BluetoothUUID]
+  let prompts: any Prompts
+  /// The open questions of the agent.
+  var questions: PromptQueue
+  var openQuestions: [PromptID: BlueZQuestion] = [:]
+  /// True if BlueZ has the agent of this process.
+  var isAgent = false
+  var channels: [ChannelHandle: BlueZChannel] = [:]
+  /// The channels that are being opened, by a number.
+  var openingChannels: [UInt64: BlueZDescriptorWatch] = [:]
+  var listeners: [UInt16: BlueZListener] = [:]
+  let pool = PacketPool()
+  /// The zero of the time of answers.
+  let origin = NIODeadline.now()
   /// The last number of a request of a central, or of an object of this process.
   var lastNumber: UInt64 = 0
 
   init(
-    _ adapter: String?, name: String, bus: DBusAddress, sessions: LocalSessions, directory: PeerDirectory,
-    on loop: any EventLoop
+    _ adapter: String?, name: String, bus: DBusAddress, hiddenServices: [BluetoothUUID], prompts: any Prompts,
+    sessions: LocalSessions, directory: PeerDirectory, on loop: any EventLoop
   ) {
+    self.hiddenServices = hiddenServices
     (wantedAdapter, self.name, self.bus, self.loop) = (adapter, name, bus, loop)
-    (self.sessions, self.directory) = (sessions, directory)
+    (self.prompts, self.sessions, self.directory) = (prompts, sessions, directory)
+    let requests = sessions.requests
+    questions = PromptQueue(prompts: prompts) { requests.wake() }
   }
 
   func begin() { connect() }
@@ -59,7 +77,13 @@ final class BlueZRunner: @unchecked Sendable {
   func end() {
     loop.preconditionInEventLoop()
     isEnded = true
-    for handle in devices.keys { devices[handle]?.retry?.cancel() }
+    for device in devices.values {
+      device.retry?.cancel()
+      closeSockets(of: device)
+    }
+    for channel in channels.values { channel.socket.close() }
+    for id in Array(peripherals.keys) { unpublishChannels(of: id) }
+    withdrawQuestions()
     subscriptions.removeAll()
     connection?.close()
     connection = nil
@@ -217,8 +241,9 @@ final class BlueZRunner: @unchecked Sendable {
   private func updateState() {
     guard let path = tree.adapterPath(wantedAdapter) else {
       adapterPath = nil
+      // bluetoothd that ends switches its adapters off and removes them first.
       return lost(
-        state == .poweredOn ? .resetting : .unsupported,
+        state == .poweredOn || state == .poweredOff || state == .resetting ? .resetting : .unsupported,
         wantedAdapter.map { "bluetoothd has no adapter \($0)" } ?? "bluetoothd has no adapter; plug one in")
     }
     if let adapterPath, adapterPath != path { change(.resetting) }
@@ -249,8 +274,11 @@ final class BlueZRunner: @unchecked Sendable {
 
   /// Drops what sessions have begun: the new state tells them of its end.
   private func dropEverything() {
+    dropAgent()
     for handle in Array(devices.keys) {
       devices[handle]?.retry?.cancel()
+      if let device = devices[handle] { closeSockets(of: device) }
+      endChannels(of: handle, .connectionTerminatedByLocalHost)
       for request in devices[handle]?.waiting ?? [] { request(.link(.connectionTerminatedByLocalHost)) }
     }
     devices.removeAll()
@@ -284,6 +312,7 @@ final class BlueZRunner: @unchecked Sendable {
   func pump() {
     loop.preconditionInEventLoop()
     guard !isEnded else { return }
+    takeAnswers()
     while true {
       sessions.requests.takeAll(&requests)
       guard !requests.isEmpty else { return }
@@ -320,8 +349,9 @@ final class BlueZRunner: @unchecked Sendable {
         return
       }
       perform(command, of: id)
-    // There are no channels, and BlueZ has the bonds, the power and the prompts of the machine.
-    case .channel, .introduce, .unhandled, .app, .system: break
+    case .channel(let channel): channelUsed(channel)
+    // BlueZ has the bonds and the power of the machine.
+    case .introduce, .unhandled, .app, .system: break
     }
   }
 

@@ -44,6 +44,8 @@ package struct BlueZSpecifier: AdapterSpecifier {
   }
 
   package func makeAdapter(_ context: AdapterContext) -> any DaemonAdapter {
-    BlueZAdapter(adapter, name: description, bus: .system, on: context.makeLoop())
+    BlueZAdapter(
+      adapter, name: description, bus: .system, hiddenServices: context.policy.hiddenServices,
+      prompts: PromptsSetting.ofProcess.makePrompts(), on: context.makeLoop())
   }
 }

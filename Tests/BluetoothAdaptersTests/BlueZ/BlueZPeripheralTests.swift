@@ -68,6 +68,34 @@ struct BlueZPeripheralTests {
     while scene.bluez.state.withLockedValue({ $0.advertisement != nil }) { await Task.yield() }
   }
 
+  @Test("Advertising data become the properties of an advertisement, and what BlueZ can't send is refused")
+  func advertisingData() throws {
+    var builder = AdvertisingDataBuilder()
+    builder.appendFlags()
+    builder.appendServices([0x180D])
+    builder.appendManufacturerData(company: 0x004C, [2, 21])
+    builder.append(.appearance, [0x41, 0x03])
+    builder.append(ADType(rawValue: 0x24), [7])
+    var advertising = HostAdvertising(data: ByteSlice(builder.octets), scanResponse: [3, 0x09, 0x41, 0x42])
+    advertising.shape.interval = 160
+    let uuid = "0000180d-0000-1000-8000-00805f9b34fb"
+    #expect(
+      BlueZAdvertisement(advertising)?.properties == [
+        "Type": .string("peripheral"), "Discoverable": .bool(true), "ServiceUUIDs": .strings([uuid]),
+        "ManufacturerData": .dictionary([.uint16(0x4C): .variant(.bytes([2, 21]))], key: "q", value: "v"),
+        "Appearance": .uint16(0x341), "LocalName": .string("AB"), "MinInterval": .uint32(100),
+        "MaxInterval": .uint32(100), "Data": .dictionary([.byte(0x24): .variant(.bytes([7]))], key: "y", value: "v"),
+      ])
+    advertising.shape.type = .nonConnectableUndirected
+    #expect(BlueZAdvertisement(advertising)?.properties["Type"] == .string("broadcast"))
+    #expect(BlueZAdvertisement(advertising)?.properties["LocalName"] == nil)
+    advertising.shape.type = .connectableDirectedLowDutyCycle
+    #expect(BlueZAdvertisement(advertising) == nil)
+    advertising.shape.type = .nonConnectableUndirected
+    advertising.shape.extended = HostAdvertising.ExtendedPDUs()
+    #expect(BlueZAdvertisement(advertising) == nil)
+  }
+
   @Test("A service is an application of BlueZ, whose requests reach the app and get its answers")
   func application() async throws {
     let scene = try await BlueZScene()

@@ -43,14 +43,18 @@ struct BlueZScene {
   /// The reason why tests of a bus are left out.
   static let needs: Comment = "this machine has no dbus-daemon or no libdbus-1"
 
-  init() async throws {
+  init(prompts: any Prompts = AutomaticPrompts(.accept)) async throws {
     bus = try await Self.bus()
     bluez = try await FakeBlueZ(on: bus.address)
-    adapter = Self.adapter(on: bus)
+    adapter = Self.adapter(on: bus, prompts: prompts)
   }
 
-  static func adapter(_ name: String? = nil, on bus: PrivateBus) -> BlueZAdapter {
-    BlueZAdapter(name, name: "bluez", bus: .address(bus.address), on: MultiThreadedEventLoopGroup.singleton.next())
+  static func adapter(
+    _ name: String? = nil, on bus: PrivateBus, prompts: any Prompts = AutomaticPrompts(.accept)
+  ) -> BlueZAdapter {
+    BlueZAdapter(
+      name, name: "bluez", bus: .address(bus.address), hiddenServices: [0x1801], prompts: prompts,
+      on: MultiThreadedEventLoopGroup.singleton.next())
   }
 
   /// Starts a bus on a thread that may block.

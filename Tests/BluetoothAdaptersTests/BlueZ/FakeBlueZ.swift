@@ -1,5 +1,10 @@
 import BluetoothDBus
+import BluetoothTransport
 import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+
+@testable import BluetoothAdapters
 
 /// A BlueZ of one adapter and one device, on a private bus. Its objects appear in the order of BlueZ.
 final class FakeBlueZ: Sendable {
@@ -14,6 +19,11 @@ final class FakeBlueZ: Sendable {
     var connectError: DBusError?
     var value: [UInt8] = [1]
     var isNotifying = false
+    /// True if the characteristics have sockets.
+    var hasSockets = false
+    /// The ends of the sockets that this BlueZ has, by the name of the method.
+    var sockets: [String: BlueZSocket] = [:]
+    var agent: (client: String, path: String, capability: String)?
     /// The calls that have come, in order.
     var calls: [String] = []
     /// The paths of the advertisement and of the applications of clients, with the clients.
@@ -27,13 +37,18 @@ final class FakeBlueZ: Sendable {
   static let control = service + "/char000b"
   static let measurement = service + "/char000d"
   static let description = measurement + "/desc0010"
+  static let command = service + "/char0012"
 
   let connection: DBusConnection
   let state = NIOLockedValueBox(State())
+  /// The packets that have come by sockets.
+  let packets = EventLog<[UInt8]>()
+  let loop = MultiThreadedEventLoopGroup.singleton.next()
 
   init(on address: String) async throws {
     connection = try await DBusConnection.open(.address(address))
     connection.exportObjectManager(at: "/")
+    connection.export([agentManager], at: "/org/bluez")
     connection.export([adapterInterface, gattManager, advertisingManager], at: Self.adapter)
     guard try await connection.requestName("org.bluez") else { throw DBusError("org.example.Taken") }
   }
@@ -83,9 +98,38 @@ final class FakeBlueZ: Sendable {
       properties: [
         DBusProperty("Address", "s", get: { .string("00:1B:DC:07:32:EF") }),
         DBusProperty("AddressType", "s", get: { .string("public") }),
+        DBusProperty("Manufacturer", "q", get: { .uint16(0x05F1) }),
         DBusProperty("Powered", "b", get: value { .bool($0.isPowered) }),
         DBusProperty("Discovering", "b", get: value { .bool($0.isDiscovering) }),
       ])
+  }
+
+  private var agentManager: DBusInterface {
+    DBusInterface(
+      "org.bluez.AgentManager1",
+      methods: [
+        DBusMethod("RegisterAgent", in: ["agent": "o", "capability": "s"]) { [weak self] call, responder in
+          let (path, capability) = (call.arguments[0].path ?? "", call.arguments[1].string ?? "")
+          self?.state.withLockedValue { $0.agent = (call.sender, path, capability) }
+          responder.reply()
+        },
+        DBusMethod("RequestDefaultAgent", in: ["agent": "o"]) { [weak self] call, responder in
+          self?.note(call)
+          responder.reply()
+        },
+        DBusMethod("UnregisterAgent", in: ["agent": "o"]) { [weak self] call, responder in
+          self?.note(call)
+          self?.state.withLockedValue { $0.agent = nil }
+          responder.reply()
+        },
+      ])
+  }
+
+  /// Calls the agent that a client has registered.
+  @discardableResult
+  func ask(_ member: String, _ arguments: [DBusValue]) async throws -> DBusReply {
+    guard let agent = state.withLockedValue({ $0.agent }) else { throw DBusError("org.example.NoAgent") }
+    return try await connection.call(member, of: "org.bluez.Agent1", at: agent.path, on: agent.client, arguments)
   }
 
   private var gattManager: DBusInterface {
@@ -199,6 +243,9 @@ final class FakeBlueZ: Sendable {
     connection.export([service], at: Self.service)
     connection.export([characteristic("2a39", ["read", "write", "write-without-response"])], at: Self.control)
     connection.export([characteristic("2a37", ["read", "notify"])], at: Self.measurement)
+    if state.withLockedValue({ $0.hasSockets }) {
+      connection.export([characteristic("2a3a", ["write-without-response"])], at: Self.command)
+    }
     let read = DBusMethod("ReadValue", in: ["options": "a{sv}"], out: ["value": "ay"]) { $1.reply([.bytes([7])]) }
     connection.export(
       [DBusInterface("org.bluez.GattDescriptor1", methods: [read], properties: [uuid("2901")])], at: Self.description)
@@ -207,12 +254,37 @@ final class FakeBlueZ: Sendable {
   func removeService() { connection.unexport(at: Self.service) }
 
   /// The device sends a notification.
-  func notify(_ value: [UInt8]) { report(value, at: Self.measurement) }
+  func notify(_ value: [UInt8]) {
+    guard let socket = state.withLockedValue({ $0.sockets["AcquireNotify"] }) else {
+      return report(value, at: Self.measurement)
+    }
+    loop.execute { socket.send(value) }
+  }
+
+  /// A method that gives a client a socket, unless another client has one.
+  private func acquire(_ name: String) -> DBusMethod {
+    DBusMethod(name, in: ["options": "a{sv}"], out: ["fd": "h", "mtu": "q"]) { [weak self] call, responder in
+      guard let self else { return }
+      note(call)
+      guard state.withLockedValue({ $0.sockets[name] }) == nil, let (own, other) = makePacketSocketPair() else {
+        return responder.fail(DBusError("org.bluez.Error.NotPermitted", "\(name.dropFirst(7)) acquired"))
+      }
+      let socket = BlueZSocket(
+        own, on: loop, receive: { [weak self] in self?.packets.add($0) },
+        ended: { [weak self] in self?.state.withLockedValue { $0.sockets[name] = nil } })
+      state.withLockedValue { $0.sockets[name] = socket }
+      responder.reply([.fileDescriptor(DBusFileDescriptor(owning: other)), .uint16(185)])
+    }
+  }
 
   private func report(_ value: [UInt8], at path: String) {
     connection.emit(
       "PropertiesChanged", of: "org.freedesktop.DBus.Properties", at: path,
       [.string("org.bluez.GattCharacteristic1"), .properties(["Value": .bytes(value)]), .strings([])])
+  }
+
+  private func acquired(_ name: String, _ isPossible: Bool) -> @Sendable () -> DBusValue? {
+    value { isPossible && $0.hasSockets ? .bool($0.sockets[name] != nil) : nil }
   }
 
   private func characteristic(_ digits: String, _ flags: [String]) -> DBusInterface {
@@ -248,8 +320,11 @@ final class FakeBlueZ: Sendable {
           self?.state.withLockedValue { $0.isNotifying = false }
           responder.reply()
         },
+        acquire("AcquireNotify"), acquire("AcquireWrite"),
       ],
       properties: [
+        DBusProperty("NotifyAcquired", "b", get: acquired("AcquireNotify", flags.contains("notify"))),
+        DBusProperty("WriteAcquired", "b", get: acquired("AcquireWrite", flags.contains("write-without-response"))),
         uuid(digits), DBusProperty("Flags", "as", get: { .strings(flags) }),
         DBusProperty("MTU", "q", get: { .uint16(185) }),
       ])
