@@ -1,6 +1,7 @@
 import BluetoothTypes
 import BluetoothWire
 import CoreBluetoothExtras
+import Foundation
 
 /// The level that a device tells about its transmissions, in dBm.
 package enum PowerReference: Hashable, Sendable {
@@ -13,8 +14,13 @@ package enum PowerReference: Hashable, Sendable {
   private static let eddystoneLoss = 41.0
 
   /// Reads the level in a packet; nil: the packet tells none. A measured level precedes a transmit power.
-  package init?(_ packet: AdvertisingPacket) {
-    let content = AdvertisingData(ByteSlice([UInt8](packet.data)))
+  package init?(_ packet: AdvertisingPacket) { self.init(packet.data, txPower: packet.txPower) }
+
+  /// Reads the level in advertising data.
+  ///
+  /// - Parameter txPower: the transmit power in the header of the packet; nil: none.
+  package init?(_ data: Data, txPower: Int?) {
+    let content = AdvertisingData(ByteSlice([UInt8](data)))
     switch BluetoothWire.Beacon(content) {
     case .iBeacon(_, _, _, let level), .altBeacon(_, _, let level, _):
       self = .levelAtOneMetre(Double(level))
@@ -24,7 +30,7 @@ package enum PowerReference: Hashable, Sendable {
       let advertised = content.lazy.compactMap { structure -> Int? in
         if case .txPowerLevel(let power)? = structure.field { Int(power) } else { nil }
       }.first
-      guard let power = advertised ?? packet.txPower else { return nil }
+      guard let power = advertised ?? txPower else { return nil }
       self = .transmitPower(Double(power))
     }
   }

@@ -2,7 +2,7 @@ import BluetoothAir
 import BluetoothDissection
 import BluetoothTypes
 import BluetoothWire
-import CoreBluetoothExtras
+import Foundation
 
 /// The content of an iBeacon: an identifier, a group and a number.
 struct IBeaconFrame: Hashable, Sendable {
@@ -12,11 +12,11 @@ struct IBeaconFrame: Hashable, Sendable {
   /// The level at one metre in dBm.
   let measuredPower: Int8
 
-  /// Reads the beacon in a packet; nil: the packet has none.
-  init?(_ packet: AdvertisingPacket) {
+  /// Reads the beacon in AD structures; nil: they have none.
+  init?(_ data: Data) {
     guard
       case .iBeacon(let uuid, let major, let minor, let power) =
-        BluetoothWire.Beacon(AdvertisingData(ByteSlice([UInt8](packet.data))))
+        BluetoothWire.Beacon(AdvertisingData(ByteSlice([UInt8](data))))
     else { return nil }
     (self.uuid, self.major, self.minor, measuredPower) = (uuid, major, minor, power)
   }

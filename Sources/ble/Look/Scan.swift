@@ -17,7 +17,8 @@ struct Scan: ParsableCommand {
     discussion: """
       On a terminal, a table of the devices is kept up to date, the strongest first. In a pipe or with NO_COLOR, each \
       received packet is a line of fields separated by tabs: seconds, address, type of packet, signal strength, name, \
-      services, company, estimated distance. A name or a service is shown as soon as a packet has told it.
+      services, company, estimated distance. A name or a service is shown as soon as a packet has told it. Beside BlueZ, \
+      a line is the merged data of a device instead, without a type of packet.
       """
   )
   .examples("ble scan --world gym --for 5", "ble scan --service heart-rate --rssi -70 --json")
@@ -74,10 +75,8 @@ struct Scan: ParsableCommand {
   }
 
   private func scan(_ stage: Stage, _ filter: ScanFilter) async throws {
-    guard !stage.isOfBlueZ else {
-      throw Failure(
-        "BlueZ does not pass on advertising packets; ble inspect NAME looks at a device, and bluetoothctl lists all",
-        status: ExitStatus.noAdapter)
+    guard !stage.isOfBlueZ || mode == .active else {
+      throw Failure("BlueZ has no passive scan for all devices: leave --passive out", status: ExitStatus.noAdapter)
     }
     let central = try await stage.makeCentral()
     let log = NIOLockedValueBox(SightingLog(filter: filter, model: stage.distanceModel, start: stage.now))
@@ -132,24 +131,31 @@ struct Scan: ParsableCommand {
   private func print(
     _ central: Central, _ stage: Stage, _ log: NIOLockedValueBox<SightingLog>, isSilent: Bool = false
   ) async throws {
-    for try await packet in central.packets(isActive: mode == .active) {
-      guard let (device, time, shown) = log.withLockedValue({ $0.add(packet, at: stage.now) }) else { continue }
+    func show(_ sighting: Sighting) throws -> Bool {
+      guard let (device, time, shown) = log.withLockedValue({ $0.add(sighting, at: stage.now) }) else { return false }
       if !isSilent {
         let model = stage.distanceModel
-        try put((output.json ? record(packet, device, time, model).line : line(packet, device, time, model)) + "\n")
+        try put((output.json ? record(sighting, device, time, model).line : line(sighting, device, time, model)) + "\n")
       }
-      if shown == count { return }
+      return shown == count
+    }
+    if stage.isOfBlueZ {
+      for try await discovery in central.scan(allowsDuplicates: true) {
+        if let sighting = Sighting(discovery), try show(sighting) { return }
+      }
+    } else {
+      for try await packet in central.packets(isActive: mode == .active) where try show(Sighting(packet)) { return }
     }
   }
 
   // MARK: Text
 
   private func line(
-    _ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+    _ sighting: Sighting, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
   ) -> String {
     let fields = [
-      time.seconds.fixed(3), device.address.digits, packet.pduType.rawValue,
-      packet.rssi.map { "\($0) dBm" } ?? "-", device.name ?? "-",
+      time.seconds.fixed(3), device.address.digits, sighting.packet?.pduType.rawValue ?? "-",
+      sighting.rssi.map { "\($0) dBm" } ?? "-", device.name ?? "-",
       device.services.isEmpty ? "-" : device.serviceNames.joined(separator: ", "), device.companyText ?? "-",
       device.distanceText(model) ?? "-",
     ]
@@ -157,18 +163,18 @@ struct Scan: ParsableCommand {
   }
 
   private func record(
-    _ packet: AdvertisingPacket, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+    _ sighting: Sighting, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
   ) -> JSONRecord {
     let distance = device.distance(model)
     var record = JSONRecord("sighting")
     record.add("time", .decimal(time.seconds, places: 6))
-    record.add("date", packet.date)
+    record.add("date", sighting.date)
     record.add("address", device.address.digits)
     record.add("addressKind", device.address.kind == .public ? "public" : "random")
     record.add("identifier", device.peripheral.id.uuidString)
-    record.add("pdu", packet.pduType.rawValue)
+    record.add("pdu", sighting.packet?.pduType.rawValue)
     record.add("connectable", device.isConnectable.map { .flag($0) })
-    record.add("rssi", packet.rssi)
+    record.add("rssi", sighting.rssi)
     record.add("smoothedRSSI", device.level.map { .decimal($0, places: 1) })
     record.add("name", device.name)
     record.add("services", .list(device.services.map { .text("\($0)") }))
@@ -177,7 +183,7 @@ struct Scan: ParsableCommand {
     record.add("companyName", device.company.flatMap { AssignedNumbers.companyName($0) })
     record.add("manufacturerData", device.manufacturerData)
     record.add("serviceData", device.serviceData)
-    record.add("txPower", device.fields.txPowerLevel.map { Int($0) } ?? packet.txPower)
+    record.add("txPower", device.fields.txPowerLevel.map { Int($0) } ?? sighting.packet?.txPower)
     record.add("distance", distance.map { .decimal($0.estimate.metres, places: 2) })
     record.add(
       "distanceInterval",
@@ -186,9 +192,9 @@ struct Scan: ParsableCommand {
         return .list([interval.lowerBound, interval.upperBound].map { .decimal($0, places: 2) })
       })
     record.add("distanceBasis", distance?.basis.rawValue)
-    record.add("ibeacon", IBeaconFrame(packet)?.json)
-    record.add("eddystone", EddystoneFrame(packet).map(\.json))
-    record.add("data", "0x" + packet.data.digits)
+    record.add("ibeacon", sighting.ibeacon?.json)
+    record.add("eddystone", sighting.eddystone.map(\.json))
+    record.add("data", sighting.packet.map { "0x" + $0.data.digits })
     return record
   }
 }
@@ -208,12 +214,12 @@ struct SightingLog: Sendable {
     self.start = start
   }
 
-  /// Adds a packet. Returns its device, its time since the beginning and the number of packets shown so far; nil: the
+  /// Adds a report. Returns its device, its time since the beginning and the number of reports shown so far; nil: the
   /// filter does not admit the device.
-  mutating func add(_ packet: AdvertisingPacket, at now: Duration) -> (SightedDevice, Duration, Int)? {
-    var device = devices[packet.address] ?? SightedDevice(packet)
-    device.add(packet, at: now - start)
-    devices[packet.address] = device
+  mutating func add(_ sighting: Sighting, at now: Duration) -> (SightedDevice, Duration, Int)? {
+    var device = devices[sighting.address] ?? SightedDevice(sighting)
+    device.add(sighting, at: now - start)
+    devices[sighting.address] = device
     guard filter.admits(device) else { return nil }
     shown += 1
     return (device, now - start, shown)

@@ -29,16 +29,16 @@ struct SightedDevice: Sendable {
   /// The weight of a new packet in the smoothed signal strength.
   private static let weight = 0.25
 
-  init(_ packet: AdvertisingPacket) {
-    peripheral = packet.peripheral
-    address = packet.address
+  init(_ sighting: Sighting) {
+    peripheral = sighting.peripheral
+    address = sighting.address
   }
 
-  mutating func add(_ packet: AdvertisingPacket, at time: Duration) {
-    let octets = ByteSlice(packet.data)
+  mutating func add(_ sighting: Sighting, at time: Duration) {
+    let octets = ByteSlice(sighting.data)
     let content = AdvertisingFields(octets)
     fields.merge(content)
-    if ![.scanRsp, .auxScanRsp].contains(packet.pduType) { isConnectable = packet.isConnectable }
+    if let isConnectable = sighting.isConnectable { self.isConnectable = isConnectable }
     if let company = content.company, let data = content.manufacturerData.map({ Array($0.bytes.dropFirst(2)) }) {
       if let index = companies.firstIndex(of: company) {
         companyData[index].data = data
@@ -46,15 +46,15 @@ struct SightedDevice: Sendable {
         companyData.append((company, data))
       }
     }
-    if let frame = EddystoneFrame(packet), frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
-    if let told = PowerReference(packet) {
+    if let frame = sighting.eddystone, frame.isIdentity || eddystone?.isIdentity != true { eddystone = frame }
+    if let told = sighting.reference {
       switch (told, reference) {
       case (.transmitPower, .levelAtOneMetre?): break
       default: reference = told
       }
     }
     lastSeen = time
-    guard let rssi = packet.rssi else { return }
+    guard let rssi = sighting.rssi else { return }
     level = level.map { $0 + (Double(rssi) - $0) * Self.weight } ?? Double(rssi)
   }
 

@@ -11,7 +11,7 @@ struct Pair: ParsableCommand {
     discussion: """
       As in Apple's API, devices pair when a value requires it: the verb reads the values of the device until one does. \
       Questions, such as for a passkey, are asked at the terminal; COREBLUETOOTH_PROMPTS=accept accepts a pairing \
-      without digits. ble bonds lists the bonds.
+      without digits. ble bonds lists the bonds; beside BlueZ, bluetoothctl does.
       """
   )
   .examples("ble pair keyboard", "ble pair keyboard --reading \"report map\"")
@@ -29,6 +29,14 @@ struct Pair: ParsableCommand {
     try Stage(adapter).run { stage in
       let (record, line) = try await stage.withDevice(device) { peripheral in
         try await pair(with: peripheral, path, stage)
+        if stage.isOfBlueZ, try await isBonded(peripheral, stage) {
+          var record = JSONRecord("pairing")
+          record.add("device", peripheral.id.uuidString)
+          record.add("name", peripheral.name)
+          record.add("address", peripheral.address?.digits)
+          record.add("bonded", .flag(true))
+          return (record.line, "paired with \(title(peripheral)): bonded; BlueZ does not tell how")
+        }
         guard let security = peripheral.link?.security, security.isEncrypted else {
           let name = title(peripheral)
           throw Failure(
@@ -61,7 +69,13 @@ struct Pair: ParsableCommand {
     peripheral.name ?? peripheral.address?.digits ?? peripheral.id.uuidString
   }
 
-  /// Reads values until the link is encrypted.
+  /// Waits a short time until BlueZ reports a bond.
+  private func isBonded(_ peripheral: Peripheral, _ stage: Stage) async throws -> Bool {
+    for _ in 0..<20 where peripheral.bond == nil { try await stage.sleep(0.1) }
+    return peripheral.bond != nil
+  }
+
+  /// Reads values until the link is encrypted, or BlueZ has a bond.
   private func pair(with peripheral: Peripheral, _ path: AttributePath?, _ stage: Stage) async throws {
     if let path {
       _ = try await path.characteristic(on: peripheral, stage).read(within: stage.stepLimit)
@@ -70,7 +84,7 @@ struct Pair: ParsableCommand {
     for service in try await peripheral.discoverServices(within: stage.stepLimit) {
       for characteristic in try await service.discoverCharacteristics(within: stage.stepLimit)
       where characteristic.properties.contains(.read) {
-        if peripheral.link?.security.isEncrypted == true { return }
+        if peripheral.link?.security.isEncrypted == true || stage.isOfBlueZ && peripheral.bond != nil { return }
         do { _ = try await characteristic.read(within: stage.stepLimit) } catch let error as CBATTError {
           // Other refusals have nothing to do with pairing.
           switch error.code {
