@@ -79,7 +79,7 @@ extension ControlService {
   }
 }
 
-/// Notices the next packet of a device. Confined to the world.
+/// Notices the next packet of a device. Unchecked for the reason of its superclass.
 private final class StepWatch: ChainedRecorder, @unchecked Sendable {
   private let radio: RadioID?
   private(set) var isFound = false

@@ -53,6 +53,7 @@ final class AirRecorder: ChainedRecorder, @unchecked Sendable {
 
   /// Stops, and forgets what has been recorded.
   override func detach(from engine: WorldEngine) {
+    engine.bound.check()
     super.detach(from: engine)
     batch = Batch()
   }
