@@ -13,7 +13,7 @@ from bumble.pairing import PairingConfig
 from support import gatt_service as service
 from support.gatt_service import Server
 from support.hosts import User, disconnected
-from support.waiting import Events, soon
+from support.waiting import PATIENCE, Events, soon
 
 POWERED_ON, RESETTING = 5, 1
 
@@ -46,28 +46,37 @@ async def goes_through_with_it(central) -> None:
     await uses_everything(central)
 
 
-async def uses_everything(central, long: bytes = service.LONG_VALUE, name: str = "interop") -> None:
-    """A CoreBluetooth central finds the service, uses all of it, pairs on the way, comes back by its bond and ends."""
-    await central.line(f"^discovered {name}$")
-    await central.line("^connected$")
-    await central.line(f"^service {str(service.SERVICE).split(' ')[0].upper()}")
-    await central.line(f"^description {service.DESCRIPTION}$")
-    await central.line(f"^value fixed {service.FIXED_VALUE.hex()}$")
-    await central.line("^subscribed events$")
-    await central.line("^subscribed changes$")
-    await central.line(f"^value long {long.hex()}$")
-    await central.line("^written long$")
-    await central.line(f"^value long {long[::-1].hex()}$")
-    await central.line("^rssi ")
-    await central.line(f"^value protected {service.PROTECTED_VALUE.hex()}$")
-    await central.line("^disconnected$")
-    await central.line("^connected$")
-    await central.line(f"^value protected {service.PROTECTED_VALUE.hex()}$")
-    await central.line("^disconnected$")
-    assert await central.exit() == 0
+async def uses_open_values(
+    central, long: bytes = service.LONG_VALUE, name: str = "interop", seconds: float = PATIENCE
+) -> None:
+    """A CoreBluetooth central finds the service, and uses all of it that needs no pairing."""
+    await central.line(f"^discovered {name}$", seconds)
+    await central.line("^connected$", seconds)
+    await central.line(f"^service {str(service.SERVICE).split(' ')[0].upper()}", seconds)
+    await central.line(f"^description {service.DESCRIPTION}$", seconds)
+    await central.line(f"^value fixed {service.FIXED_VALUE.hex()}$", seconds)
+    await central.line("^subscribed events$", seconds)
+    await central.line("^subscribed changes$", seconds)
+    await central.line(f"^value long {long.hex()}$", seconds)
+    await central.line("^written long$", seconds)
+    await central.line(f"^value long {long[::-1].hex()}$", seconds)
+    await central.line("^rssi ", seconds)
     # Both between the subscriptions and the long value, in any order.
     for name in ("events", "changes"):
         assert f"value {name} {b'ping'.hex()}" in central.output.all
+
+
+async def uses_everything(
+    central, long: bytes = service.LONG_VALUE, name: str = "interop", seconds: float = PATIENCE
+) -> None:
+    """A CoreBluetooth central finds the service, uses all of it, pairs on the way, comes back by its bond and ends."""
+    await uses_open_values(central, long, name, seconds)
+    await central.line(f"^value protected {service.PROTECTED_VALUE.hex()}$", seconds)
+    await central.line("^disconnected$", seconds)
+    await central.line("^connected$", seconds)
+    await central.line(f"^value protected {service.PROTECTED_VALUE.hex()}$", seconds)
+    await central.line("^disconnected$", seconds)
+    assert await central.exit(seconds) == 0
 
 
 @pytest.mark.parametrize("sc", [False, True], ids=["legacy", "secure connections"])

@@ -46,6 +46,12 @@ async def read(key: str, kind: str, stream) -> None:
         bus.report(event=kind, program=key, line=line.decode(errors="replace").rstrip("\n"))
 
 
+async def put_file(path: str, text: str):
+    """Writes a file that programs can read."""
+    with open(path, "w") as file:
+        file.write(text)
+
+
 async def say(key: str, line: str):
     """Writes a line to a program's standard input."""
     processes[key].stdin.write(line.encode() + b"\n")
@@ -58,4 +64,4 @@ async def end(key: str):
         processes[key].terminate()
 
 
-COMMANDS = {function.__name__: function for function in (start_program, say, end)}
+COMMANDS = {function.__name__: function for function in (start_program, put_file, say, end)}
