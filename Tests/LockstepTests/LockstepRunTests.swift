@@ -90,7 +90,7 @@ struct LockstepRunTests {
     "A program that holds the time is named after 10 s, with its process and its last wait; the run then goes on",
     .enabled(if: ProcessInfo.processInfo.environment["COREBLUETOOTH_OTHER_PROGRAMS"] == "1", "it takes real time"))
   func watchdog() async throws {
-    let ending = try await LockstepRun.run(["sh", "-c", "ulimit -t 12; exec \(LockstepRun.host()) nanosleep hang"])
+    let ending = try await LockstepRun.run(["sh", "-c", "ulimit -S -t 12; exec \(LockstepRun.host()) nanosleep hang"])
     let message =
       #/ble: the time stands still at 1.500000 s: lockstep-host \(process \d+, thread \d+\) runs: it computes, .*its last wait was nanosleep/#
     #expect(ending.errors.contains(message), "\(ending.errors)")
@@ -103,7 +103,7 @@ struct LockstepRunTests {
     .enabled(if: ProcessInfo.processInfo.environment["COREBLUETOOTH_OTHER_PROGRAMS"] == "1", "it takes real time"))
   func stall() async throws {
     let ending = try await LockstepRun.run([LockstepRun.host(), "forever"])
-    let message = #/all wait, and none has a deadline\nble: lockstep-host \(process \d+, thread \d+\): pause/#
+    let message = #/all wait, and none has a deadline\n *lockstep-host \(process \d+, thread \d+\): pause/#
     #expect(ending.errors.contains(message), "\(ending.errors)")
     #expect(ending.status == 1)
   }
