@@ -65,8 +65,8 @@ import Testing
     Expected(
       device: "tag",
       values: [
-        ("infrared thermometer", "object 30.0 °C, ambient 22.0 °C"), ("hygrometer", "45.0 %, 22.0 °C"),
-        ("barometer", "1013.25 hPa, 22.0 °C"), ("movement", "acceleration 0.00, 0.00, 1.00 g"),
+        ("infrared thermometer", "object 30 °C, ambient 22 °C"), ("hygrometer", "humidity 45 %, temperature 22 °C"),
+        ("barometer", "pressure 1013.25 hPa, temperature 22 °C"), ("movement", "acceleration z 1 g"),
       ]),
     Expected(
       device: "phone",
@@ -188,7 +188,7 @@ import Testing
     #expect(steps.map(\.title) == titles)
     let events = try #require(steps.first)
     #expect(events.values.last == "added 7, category social, 1 in the category, flags silent")
-    #expect(steps.dropFirst().first?.values == ["\"X1\""])
+    #expect(steps.dropFirst().first?.values.map(\.description) == ["\"X1\""])
     #expect(steps.map { $0.failure == nil } == [true, true, false, false])
     #expect(steps.dropFirst(2).first?.failure == "The value of System ID is too short")
   }

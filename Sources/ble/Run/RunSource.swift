@@ -23,7 +23,7 @@ final class RunText: RunSource {
     var variables = variables
     var steps: [RunStep] = []
     var problems: [String] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       do {
         let place = "\(name):\(index + 1)"
         if let step = try RunStep(String(line), at: place, variables: &variables) { steps.append(step) }
