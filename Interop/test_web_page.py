@@ -285,7 +285,7 @@ async def test_faults_of_links_and_devices(stage):
 async def test_apps_alerts_and_their_buttons(stage):
     one = await stage()
     await one.show("apps")
-    await one.text(".question", "would like to use Bluetooth")
+    await one.text(".question", "It would like to use Bluetooth: “gateway” would like to use Bluetooth")
     await one.text(".apps-view", "Scale has come back")
     await one.text(".holds", "org.example.scale")
     await one.page.click("[data-do='allow']")

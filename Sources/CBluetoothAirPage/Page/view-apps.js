@@ -33,7 +33,8 @@ export function appsView(air) {
     h("p", { class: "quiet" }, visible([app.adapter, app.sessions === undefined ? "" : plural(app.sessions, "session"),
       app.processes?.length ? `process ${app.processes.join(", ")}` : "no process",
       app.launched ? "the server can launch it" : ""].filter(Boolean).join(" · "))),
-    app.question ? h("p", { class: "question" }, foreign(app.question)) : null,
+    app.question === undefined ? null : h("p", { class: "question" }, "It would like to use Bluetooth",
+      app.question ? [": ", foreign(app.question)] : ""),
     h("div", { class: "row tight", role: "group", "aria-label": `Commands for ${visible(app.name)}` },
       COMMANDS.filter(([, , isUseful]) => isUseful(app)).map(([command, text]) => h("button", {
         type: "button", class: command === "deny" || command === "quit" ? "small danger" : "small", "data-do": command,
