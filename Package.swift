@@ -496,7 +496,7 @@ let package = Package(
     .testTarget(
       name: "BleTests",
       dependencies: [
-        "Requirements",
+        "Requirements", "TestSupport",
         "ble", "BluetoothAir", "BluetoothLab", "BluetoothDissection", "BluetoothCapture", "BeaconLocation",
         "BluetoothSimulation", "BluetoothRadio", "CoreBluetoothExtras", "CoreBluetooth", "BluetoothTransport",
         "BluetoothCrypto", "BluetoothWire", "BluetoothTypes",
