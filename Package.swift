@@ -112,7 +112,8 @@ let package = Package(
       swiftSettings: worldSettings),
     .target(name: "CBluetoothTransport"),
     .target(
-      name: "BluetoothTransport", dependencies: ["CBluetoothTransport", "BluetoothWire", deque, locks] + nio,
+      name: "BluetoothTransport",
+      dependencies: ["CBluetoothTransport", "BluetoothWire", "BluetoothTypes", deque, locks] + nio,
       swiftSettings: settings),
     .target(name: "BluetoothDBus", dependencies: [locks], swiftSettings: settings),
     // Floor 3
@@ -469,7 +470,7 @@ let package = Package(
       name: "BluetoothAirTests",
       dependencies: [
         "Requirements",
-        "TestSupport", "CoreBluetoothWorld", "BluetoothAir", "BluetoothLab", "BluetoothTransport",
+        "TestSupport", "BluetoothAir", "BluetoothLab", "BluetoothTransport",
         "BluetoothProfiles", "BluetoothWire", "CoreBluetooth",
       ] + nio,
       swiftSettings: settings),

@@ -77,6 +77,8 @@ struct lockstep_process {
     /// The status of wait(2) of a program that has ended.
     int32_t status;
     bool has_status;
+    /// The time of the end in nanoseconds.
+    int64_t end;
     /// True if the process has ended before the end of the run.
     bool has_ended_by_itself;
     char name[lockstep_name_size];

@@ -117,6 +117,8 @@ int lockstep_find_ended(struct lockstep *lockstep)
             process->has_status = waitpid(pid, &status, WNOHANG) == pid;
             process->status = process->has_status ? status : 0;
         }
+        // Time moves on with the turn.
+        process->end = lockstep_now(lockstep);
         lockstep_process_gone(lockstep, i);
         return i;
     }
@@ -203,6 +205,11 @@ bool lockstep_has_ended_by_itself(const struct lockstep *lockstep, int process)
 int lockstep_status(const struct lockstep *lockstep, int process)
 {
     return lockstep->processes[process].status;
+}
+
+int64_t lockstep_end(const struct lockstep *lockstep, int process)
+{
+    return lockstep->processes[process].end;
 }
 
 // MARK: Texts

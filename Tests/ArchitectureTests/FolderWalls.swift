@@ -27,9 +27,10 @@ enum FolderWalls {
       "Transfer": ["Output", "Device"],
       "Try": ["Output", "Values", "Device"],
       "Use": ["Output", "Values", "Device"],
+      "Run": ["Output", "Values", "Device"],
       "": [
         "Output", "Bonds", "Server", "Look", "Serve", "Air", "Lockstep", "Capture", "Replay", "Simulate", "Transfer",
-        "Try", "Use",
+        "Try", "Use", "Run",
       ],
     ],
     "BluetoothAdapters": [

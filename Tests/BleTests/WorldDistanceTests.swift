@@ -42,8 +42,8 @@ import Testing
       for try await packet in central.packets(isActive: false) {
         guard stage.now < .seconds(12), sighted.count < members.count || stage.now < .seconds(3) else { break }
         let place = try #require(world.place(of: packet.address, from: device))
-        var one = sighted[place.name] ?? SightedDevice(Sighting(packet))
-        one.add(Sighting(packet), at: stage.now)
+        var one = sighted[place.name] ?? SightedDevice(AdvertiserReport(packet))
+        one.add(AdvertiserReport(packet), at: stage.now)
         sighted[place.name] = one
         // The model of the place, and that of an app that does not know the place.
         for model in [stage.distanceModel, DistanceModel()] {

@@ -57,6 +57,7 @@ final class BlueZSocket: ChannelInboundHandler, @unchecked Sendable {
 
   /// Stops and continues to take packets, so that the other side waits.
   func setPaused(_ isPaused: Bool) {
+    loop.preconditionInEventLoop()
     guard self.isPaused != isPaused else { return }
     self.isPaused = isPaused
     setReading()

@@ -109,14 +109,14 @@ final class LockstepSupervisor: @unchecked Sendable {
     let signal = status & 0x7F
     let end: LockstepResult.End = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     shared.withLockedValue { $0.ends[number] = end }
+    let time = Self.seconds(lockstep_end(state.pointer, number))
     switch end {
     case .exited(0), .stopped: break
     case .exited(let status):
-      report("\(program.name) has ended with status \(status) at \(Self.seconds(state.now)) s")
+      report("\(program.name) has ended with status \(status) at \(time) s")
     case .killed(let signal):
       report(
-        "\(program.name) was ended by signal \(signal) (\(String(cString: strsignal(signal)))) at "
-          + "\(Self.seconds(state.now)) s")
+        "\(program.name) was ended by signal \(signal) (\(String(cString: strsignal(signal)))) at \(time) s")
     }
   }
 

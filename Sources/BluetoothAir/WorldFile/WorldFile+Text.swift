@@ -26,18 +26,9 @@ extension WorldFile {
       !removed.contains(device.value(of: "name")?.text ?? "")
     }
     if !devices.isEmpty { result.append(("devices", .list(devices.map { Self.text(of: $0, at: positions) }))) }
-    let plan = faults.faults.map { JSONText(encoding: $0) }.filter { !Self.names(removed, in: $0) }
+    let plan = faults.faults.filter { removed.isDisjoint(with: $0.deviceNames) }.map { JSONText(encoding: $0) }
     if !plan.isEmpty { result.append(("faults", .list(plan))) }
     return JSONText.object(result).pretty() + "\n"
-  }
-
-  /// Returns true if a fault, or the match that triggers it, names one of the devices.
-  private static func names(_ devices: Set<String>, in fault: JSONText) -> Bool {
-    guard case .object(let fields) = fault else { return false }
-    return fields.contains { field, value in
-      if case .text(let name) = value, ["from", "to", "device"].contains(field) { return devices.contains(name) }
-      return names(devices, in: value)
-    }
   }
 
   private static func text(of device: LocatedValue, at positions: [String: [Double]]) -> JSONText {

@@ -51,6 +51,15 @@ public enum Fault: Hashable, Sendable {
   case hci(HCIFault.Action, HCIMatch = .anything, PacketSelection = .every)
   /// A fault of a whole device. Without a name, it affects every device in the scope of the plan.
   case device(DeviceFault.Action, String? = nil, when: DeviceFault.Trigger)
+
+  /// The names of the devices that the fault is limited to.
+  package var deviceNames: [String] {
+    switch self {
+    case .air(_, let match, _): [match.sender, match.receiver].compactMap(\.self)
+    case .hci(_, let match, _): [match.device].compactMap(\.self)
+    case .device(_, let name, _): [name].compactMap(\.self)
+    }
+  }
 }
 
 /// The selection of the matching packets that a fault affects.

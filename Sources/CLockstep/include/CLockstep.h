@@ -107,6 +107,8 @@ void lockstep_stop(struct lockstep *lockstep);
 bool lockstep_is_stopping(const struct lockstep *lockstep);
 /// The status of wait(2) of a program that has ended.
 int lockstep_status(const struct lockstep *lockstep, int process);
+/// The time in nanoseconds at which a process has ended.
+int64_t lockstep_end(const struct lockstep *lockstep, int process);
 /// True if a process has ended before the end of the run.
 bool lockstep_has_ended_by_itself(const struct lockstep *lockstep, int process);
 void lockstep_answer_random(struct lockstep *lockstep, bool answers);

@@ -131,7 +131,7 @@ struct Scan: ParsableCommand {
   private func print(
     _ central: Central, _ stage: Stage, _ log: NIOLockedValueBox<SightingLog>, isSilent: Bool = false
   ) async throws {
-    func show(_ sighting: Sighting) throws -> Bool {
+    func show(_ sighting: AdvertiserReport) throws -> Bool {
       guard let (device, time, shown) = log.withLockedValue({ $0.add(sighting, at: stage.now) }) else { return false }
       if !isSilent {
         let model = stage.distanceModel
@@ -141,17 +141,19 @@ struct Scan: ParsableCommand {
     }
     if stage.isOfBlueZ {
       for try await discovery in central.scan(allowsDuplicates: true) {
-        if let sighting = Sighting(discovery), try show(sighting) { return }
+        if let sighting = AdvertiserReport(discovery), try show(sighting) { return }
       }
     } else {
-      for try await packet in central.packets(isActive: mode == .active) where try show(Sighting(packet)) { return }
+      for try await packet in central.packets(isActive: mode == .active) where try show(AdvertiserReport(packet)) {
+        return
+      }
     }
   }
 
   // MARK: Text
 
   private func line(
-    _ sighting: Sighting, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+    _ sighting: AdvertiserReport, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
   ) -> String {
     let fields = [
       time.seconds.fixed(3), device.address.digits, sighting.packet?.pduType.rawValue ?? "-",
@@ -163,7 +165,7 @@ struct Scan: ParsableCommand {
   }
 
   private func record(
-    _ sighting: Sighting, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
+    _ sighting: AdvertiserReport, _ device: SightedDevice, _ time: Duration, _ model: DistanceModel
   ) -> JSONRecord {
     let distance = device.distance(model)
     var record = JSONRecord("sighting")
@@ -216,7 +218,7 @@ struct SightingLog: Sendable {
 
   /// Adds a report. Returns its device, its time since the beginning and the number of reports shown so far; nil: the
   /// filter does not admit the device.
-  mutating func add(_ sighting: Sighting, at now: Duration) -> (SightedDevice, Duration, Int)? {
+  mutating func add(_ sighting: AdvertiserReport, at now: Duration) -> (SightedDevice, Duration, Int)? {
     var device = devices[sighting.address] ?? SightedDevice(sighting)
     device.add(sighting, at: now - start)
     devices[sighting.address] = device

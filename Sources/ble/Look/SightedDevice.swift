@@ -29,12 +29,12 @@ struct SightedDevice: Sendable {
   /// The weight of a new packet in the smoothed signal strength.
   private static let weight = 0.25
 
-  init(_ sighting: Sighting) {
+  init(_ sighting: AdvertiserReport) {
     peripheral = sighting.peripheral
     address = sighting.address
   }
 
-  mutating func add(_ sighting: Sighting, at time: Duration) {
+  mutating func add(_ sighting: AdvertiserReport, at time: Duration) {
     let octets = ByteSlice(sighting.data)
     let content = AdvertisingFields(octets)
     fields.merge(content)

@@ -25,12 +25,6 @@ struct JSONRecord {
   mutating func add(_ name: String, _ text: String?) { add(name, text.map { .text($0) }) }
   mutating func add(_ name: String, _ number: Int?) { add(name, number.map { .integer($0) }) }
 
-  /// Appends the seconds since the beginning of the verb, or of what it does, and the time of day.
-  mutating func add(time: Duration, on stage: Stage) {
-    add("time", .decimal(time.seconds, places: 6))
-    add("date", stage.date)
-  }
-
   /// Appends a time of day in UTC: "2026-11-30T16:55:02.125Z".
   mutating func add(_ name: String, _ date: Date) {
     add(name, .text(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))))

@@ -146,6 +146,8 @@ final class PageViewer {
 
   let connection: PageConnection
   private var lastID = 0
+  /// What came before the last answer: the effect of a request may be told before its answer.
+  private var before: ArraySlice<Message> = []
 
   init(_ connection: PageConnection) { self.connection = connection }
 
@@ -167,6 +169,7 @@ final class PageViewer {
   }
 
   func message() throws -> Message {
+    if let first = before.popFirst() { return first }
     guard let text = text() else { throw HostSocket.Failure(description: "the server has closed the connection") }
     return try JSONDecoder().decode(PageValue.self, from: Data(text.utf8))
   }
@@ -198,8 +201,17 @@ final class PageViewer {
   func ask(_ fields: String) throws -> Message {
     lastID += 1
     let id = lastID
+    before = []
     send(#"{"id":\#(id),\#(fields)}"#)
-    return try message("answer") { $0["id"].number == Double(id) }
+    var passed: [Message] = []
+    while true {
+      let message = try message()
+      if message["type"].text == "answer", message["id"].number == Double(id) {
+        before = passed[...]
+        return message
+      }
+      passed.append(message)
+    }
   }
 
   /// Sends a request of the control socket, and returns the answer, which must be no error.

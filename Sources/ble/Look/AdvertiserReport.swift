@@ -6,7 +6,7 @@ import CoreBluetoothExtras
 import Foundation
 
 /// A report of an advertiser: an advertising packet or, beside BlueZ, the merged data of its last packets.
-struct Sighting: Sendable {
+struct AdvertiserReport: Sendable {
   let peripheral: Peripheral
   let address: DeviceAddress
   /// The packet; nil: the adapter does not pass it on.
