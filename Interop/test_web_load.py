@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import websockets
+import pytest
 from support.airs import BleAir
 from support.waiting import PATIENCE
 from support.window import page_of
@@ -16,6 +17,8 @@ from support.window import page_of
 DEVICES, VIEWERS = 200, 20
 # What the memory of an air may grow after its first seconds with viewers, in a short trial: its lists get their capacity.
 GROWTH = 16 << 20
+# Seconds by which the radio time of an air may be late on a machine that does much else.
+LATENESS = 0.5
 
 
 class Viewer:
@@ -56,6 +59,13 @@ async def pause(air: BleAir, *viewers: Viewer) -> int:
     return sum(one["sentPackets"] for one in (await control(air, verb="stats"))["statistics"])
 
 
+async def clock(air: BleAir) -> tuple[float, float, float]:
+    """The radio time, and the times of this machine before and after it was read."""
+    before = time.monotonic()
+    radio = (await control(air, verb="devices"))["time"]
+    return radio, before, time.monotonic()
+
+
 def usage(process: int) -> tuple[float, int]:
     """The processor time of a process in seconds, and its memory in octets."""
     fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
@@ -63,6 +73,7 @@ def usage(process: int) -> tuple[float, int]:
     return seconds, int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
 
 
+@pytest.mark.nightly  # It compares the radio time with the clock of a machine that should do nothing else.
 async def test_twenty_viewers_of_two_hundred_devices(serve, tmp_path, request):
     seconds = request.config.getoption("--load")
     world = tmp_path / "crowd.yaml"
@@ -92,13 +103,13 @@ async def test_twenty_viewers_of_two_hundred_devices(serve, tmp_path, request):
         viewer.packets, viewer.digests = 0, []
     await control(air, verb="speed", speed=1)
     await asyncio.sleep(3)
-    start, radio = time.monotonic(), (await control(air, verb="devices"))["time"]
+    start, first = time.monotonic(), await clock(air)
     memory = usage(pid)[1]
     shares = []
     while (rest := seconds - (time.monotonic() - start)) > 0:
         shares.append(await cost(min(rest, 10)))
         print(f"{time.monotonic() - start:.0f} s: {shares[-1]:.1%} of a core, {usage(pid)[1] / 1e6:.1f} MB")
-    passed, growth = (await control(air, verb="devices"))["time"] - radio, usage(pid)[1] - memory
+    last, growth = await clock(air), usage(pid)[1] - memory
     wall = time.monotonic() - start
     for viewer in viewers:
         viewer.is_paused = False
@@ -106,8 +117,9 @@ async def test_twenty_viewers_of_two_hundred_devices(serve, tmp_path, request):
     print(f"{sent} packets in {wall:.0f} s; without viewers {alone:.1%} of a core, with {VIEWERS} viewers "
           f"{sum(shares) / len(shares):.1%}; memory {memory / 1e6:.1f} MB, and {growth / 1e6:+.1f} MB; "
           f"{viewers[0].octets / wall / 1e3:.0f} kB/s for a viewer")  # fmt: skip
-    # The radio time has gone on with the clock.
-    assert abs(passed - wall) < 0.5 + wall / 50, (passed, wall)
+    # The radio time has gone on with the clock, within the time for an event that is late.
+    passed = last[0] - first[0]
+    assert last[1] - first[2] - LATENESS < passed < last[2] - first[1] + LATENESS, (first, last)
     # Each viewer has got the same ticks, and heard of each packet: in the list, or in the number of those that were omitted.
     # A packet that is on the air at a pause counts as sent, and is told when it has ended.
     for viewer in viewers:

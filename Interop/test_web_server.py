@@ -11,7 +11,15 @@ from support.window import SIZES, Window, page_of
 
 # The end of the name that the server gives to the app of the trials: its program.
 APP = "/debug/pulse-log"
-WORLD = "devices: [{name: strap, position: [2, 0], accessory: heart-rate}]\n"
+# A strap that notifies of no values: an event would run the suspended app.
+WORLD = """devices:
+  - name: strap
+    position: [2, 0]
+    accessory:
+      kind: peripheral
+      advertising: {payload: {flags: 6, services: ["180D"]}}
+      services: [{uuid: "180D", characteristics: [{uuid: "2A37", properties: [notify], value: "0048"}]}]
+"""
 
 
 class ServerWindow(Window):
@@ -78,6 +86,10 @@ async def test_apps_links_alerts_and_permissions(window, start, tmp_path, screen
     # The same link on the air.
     await one.show("device/strap")
     await one.page.until("document.querySelector('.link:not(.is-ended)') !== null")
+    # The app has subscribed, so nothing more comes.
+    await one.show("air")
+    await one.page.type("#packet-filter", "ATT_WRITE_RSP")
+    await one.page.until("document.querySelector('#packet-count').textContent.match(/^[1-9]/) !== null")
     # Suspended, and the link is lost: the system alerts its user.
     await one.show("apps")
     await one.command("background")
