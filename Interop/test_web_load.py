@@ -8,8 +8,8 @@ import os
 import time
 from pathlib import Path
 
-import websockets
 import pytest
+import websockets
 from support.airs import BleAir
 from support.waiting import PATIENCE
 from support.window import page_of
