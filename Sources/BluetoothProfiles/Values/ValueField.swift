@@ -24,7 +24,10 @@ public struct ValueField: Hashable, Sendable, CustomStringConvertible {
 
   /// Creates a field for a number with a unit.
   ///
-  /// - Parameter symbol: the symbol of the unit; empty if there is none.
+  /// - Parameters:
+  ///   - name: the name of the field.
+  ///   - value: the number.
+  ///   - symbol: the symbol of the unit; empty if there is none.
   public init(_ name: String, _ value: some CustomStringConvertible, symbol: String) {
     self.name = name
     self.value = symbol.isEmpty ? value.description : value.description + " " + symbol
